@@ -1,0 +1,1 @@
+"""Tutti: a gang scheduler for Kubernetes. Groups of pods start all together, or not at all."""

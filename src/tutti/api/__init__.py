@@ -1,0 +1,1 @@
+"""Kubernetes objects as typed values, and their rules."""

@@ -1,0 +1,1 @@
+"""Arrays in, plan out: where pods and gangs go, as pure functions over columns."""

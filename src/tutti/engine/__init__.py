@@ -1,0 +1,1 @@
+"""The scheduling loop without its loop: events in, actions out."""

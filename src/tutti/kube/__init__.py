@@ -1,0 +1,1 @@
+"""A client of any Kubernetes API."""

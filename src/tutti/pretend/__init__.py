@@ -1,0 +1,1 @@
+"""How a pretend node and its kubelet behave, as pure functions."""

@@ -1,0 +1,1 @@
+"""Objects in SQLite: one resource version, a history, watches."""
