@@ -1,0 +1,248 @@
+"""Every event that goes into the engine and every action that comes out of it.
+
+Values between the engine and the hands, and what a journal is made of: each is frozen and tagged,
+so that one encode call writes any of them down and one decode call reads it back.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from tutti.api.core_v1 import Node, Pod
+from tutti.api.meta import Condition
+from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
+
+GroupKind = Literal["PodGroup", "CompositePodGroup"]
+
+
+class PodRef(msgspec.Struct, frozen=True, tag=True, tag_field="is"):
+    """One pod of its name: the uid keeps it apart from a namesake made later."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
+class GroupRef(msgspec.Struct, frozen=True, tag=True, tag_field="is"):
+    kind: GroupKind
+    namespace: str
+    name: str
+    uid: str
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """The highest group whose quorum a commit establishes; the Lease carries it until it stands."""
+
+    uid: str
+    kind: GroupKind
+    namespace: str
+    name: str
+    commit: str
+
+
+class Message(msgspec.Struct, frozen=True, tag=True, tag_field="is"):
+    pass
+
+
+# --- events -----------------------------------------------------------------------------------
+
+
+class PodSeen(Message, frozen=True):
+    """A pod as a list or a watch showed it, whoever schedules it."""
+
+    pod: Pod
+
+
+class PodGone(Message, frozen=True):
+    ref: PodRef
+
+
+class NodeSeen(Message, frozen=True):
+    node: Node
+
+
+class NodeGone(Message, frozen=True):
+    name: str
+
+
+class GroupSeen(Message, frozen=True):
+    group: PodGroup
+
+
+class GroupGone(Message, frozen=True):
+    ref: GroupRef
+
+
+class CompositeSeen(Message, frozen=True):
+    group: CompositePodGroup
+
+
+class CompositeGone(Message, frozen=True):
+    ref: GroupRef
+
+
+class WorkloadSeen(Message, frozen=True):
+    workload: Workload
+
+
+class WorkloadGone(Message, frozen=True):
+    namespace: str
+    name: str
+
+
+class Edition(Message, frozen=True):
+    """What the API server serves, found by discovery."""
+
+    composites: bool
+    group_status: bool
+
+
+class Synced(Message, frozen=True):
+    """The first lists are in. Nothing is decided before."""
+
+
+class LeaseHeld(Message, frozen=True):
+    """The Lease is ours; `units` is what its last holder left on it."""
+
+    units: tuple[Unit, ...] = ()
+
+
+class LeaseLost(Message, frozen=True):
+    pass
+
+
+class IntentWritten(Message, frozen=True):
+    """The list of this number, or a later one, stands on the Lease."""
+
+    number: int
+
+
+class IntentRefused(Message, frozen=True):
+    number: int
+    message: str
+
+
+class Bound(Message, frozen=True):
+    pod: PodRef
+    node: str
+    commit: str
+
+
+class BindRefused(Message, frozen=True):
+    """`reason` is that of the server's Status: Conflict, NotFound, Forbidden, and so on."""
+
+    pod: PodRef
+    node: str
+    commit: str
+    reason: str
+    message: str
+
+
+class BindUnknown(Message, frozen=True):
+    """No answer came: whether the pod is bound is not known until somebody looks at it."""
+
+    pod: PodRef
+    node: str
+    commit: str
+    message: str
+
+
+class PodRead(Message, frozen=True):
+    """The answer to `ReadPod`, from the server itself and not from a cache; None: it is gone."""
+
+    ref: PodRef
+    pod: Pod | None
+
+
+class Deleted(Message, frozen=True):
+    """The answer to `UndoBind`: the pod is being deleted, or was gone already."""
+
+    ref: PodRef
+
+
+class DeleteFailed(Message, frozen=True):
+    ref: PodRef
+    message: str
+
+
+Event = (
+    PodSeen
+    | PodGone
+    | NodeSeen
+    | NodeGone
+    | GroupSeen
+    | GroupGone
+    | CompositeSeen
+    | CompositeGone
+    | WorkloadSeen
+    | WorkloadGone
+    | Edition
+    | Synced
+    | LeaseHeld
+    | LeaseLost
+    | IntentWritten
+    | IntentRefused
+    | Bound
+    | BindRefused
+    | BindUnknown
+    | PodRead
+    | Deleted
+    | DeleteFailed
+)
+
+
+# --- actions ----------------------------------------------------------------------------------
+
+
+class WriteIntent(Message, frozen=True):
+    """Write this list, whole, onto the Lease; numbers rise, and a later list may stand for it."""
+
+    number: int
+    units: tuple[Unit, ...]
+
+
+class Bind(Message, frozen=True):
+    """Bind the pod, with its uid as precondition and `commit` in annotation `tutti.dev/commit`."""
+
+    pod: PodRef
+    node: str
+    commit: str
+
+
+class ReadPod(Message, frozen=True):
+    ref: PodRef
+
+
+class UndoBind(Message, frozen=True):
+    """Mark the pod `DisruptionTarget`, then delete it by uid, with the grace that it asks for."""
+
+    pod: PodRef
+    commit: str
+
+
+class SetPodCondition(Message, frozen=True):
+    """`nominated`: None leaves `status.nominatedNodeName` alone, an empty string clears it."""
+
+    pod: PodRef
+    condition: Condition
+    nominated: str | None = None
+
+
+class SetGroupCondition(Message, frozen=True):
+    group: GroupRef
+    condition: Condition
+
+
+class Note(Message, frozen=True):
+    """An Event in Kubernetes' sense."""
+
+    about: PodRef | GroupRef
+    type: Literal["Normal", "Warning"]
+    reason: str
+    action: str
+    message: str
+
+
+Action = WriteIntent | Bind | ReadPod | UndoBind | SetPodCondition | SetGroupCondition | Note
