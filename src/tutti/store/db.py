@@ -1,0 +1,104 @@
+"""The data folder: locked, versioned, opened as SQLite connections that sync before they answer."""
+
+import fcntl
+import os
+import sqlite3
+from importlib import resources
+from pathlib import Path
+
+from tutti.store.errors import Locked, NewerSchema
+
+DATABASE = "tutti.db"
+LOCK = "tutti.lock"
+SCHEMA_VERSION = 1
+APPLICATION = 0x54555454  # "TUTT": says in the file's header whose it is
+
+# A checkpoint copies the log of 16 MiB into the database, and costs two syncs.
+_CHECKPOINT_PAGES = 4096
+_KEPT_WAL_BYTES = 64 * 1024 * 1024
+
+
+class Database:
+    """One connection that writes and one that reads; in memory, the same one does both."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._lock = None if folder is None else _locked(folder)
+        try:
+            if folder is None:
+                self.writer = self.reader = _connection(":memory:")
+                _prepare(self.writer, None)
+            else:
+                file = _private_file(folder / DATABASE)
+                self.writer = _connection(file)
+                _prepare(self.writer, folder)
+                self.reader = _connection(file)
+                self.reader.execute("PRAGMA query_only = ON")
+        except BaseException:
+            self._unlock()
+            raise
+        self.in_memory = folder is None
+
+    def close(self) -> None:
+        self.reader.close()
+        self.writer.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def _locked(folder: Path) -> int:
+    """The lock ends with the process that holds it, however that ends."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise Locked(f"{folder} is in use by another process") from error
+    return descriptor
+
+
+def _private_file(path: Path) -> Path:
+    """SQLite gives the files beside a database the mode of the database."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    return path
+
+
+def _connection(file: Path | str) -> sqlite3.Connection:
+    # Transactions are begun and ended by hand; a commit runs in a thread of its own.
+    return sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+
+
+def _prepare(connection: sqlite3.Connection, folder: Path | None) -> None:
+    """Check the version before anything is written, then make the tables if there are none."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > SCHEMA_VERSION:
+        connection.close()
+        raise NewerSchema(
+            f"{folder} has data of schema {version}; this version of Tutti knows {SCHEMA_VERSION}"
+        )
+    if folder is not None:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        connection.execute(f"PRAGMA journal_size_limit = {_KEPT_WAL_BYTES}")
+    if version == 0:
+        schema = resources.files("tutti.store").joinpath("schema.sql").read_text("utf-8")
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {schema}"
+            f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+        )
+    if folder is not None:
+        _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    """So that the files themselves are found again after a power cut, not only their content."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,130 @@
+"""Reading objects: as they stand now, or as they stood at a version that is still kept."""
+
+import sqlite3
+
+from tutti.store.changes import Page, Row
+from tutti.store.errors import Ahead, Compacted
+
+OPENING = b'{"metadata":{'  # how every stored value begins
+
+_GET = """
+SELECT l.namespace, l.name, l.uid, l.value, l.revision
+FROM objects o JOIN log l ON l.revision = o.revision
+WHERE o.resource = ? AND o.namespace = ? AND o.name = ?"""
+
+_NOW = """
+SELECT l.namespace, l.name, l.uid, l.value, l.revision
+FROM objects o JOIN log l ON l.revision = o.revision
+WHERE o.resource = :resource AND {range}
+ORDER BY o.namespace, o.name LIMIT :limit"""
+
+_COUNT_NOW = "SELECT count(*) FROM objects o WHERE o.resource = :resource AND {range}"
+
+# What has not changed since stands as it stood. What has is as its first change since found it:
+# with min(), SQLite takes the other columns from the row that has the least.
+_STOOD = """
+SELECT namespace, name, revision FROM (
+  SELECT o.namespace, o.name, o.revision FROM objects o
+  WHERE o.resource = :resource AND {range} AND o.revision <= :at
+  ORDER BY o.namespace, o.name LIMIT :limit
+)
+UNION ALL
+SELECT namespace, name, before FROM (
+  SELECT o.namespace, o.name, o.before, min(o.revision) FROM log o
+  WHERE o.revision > :at AND o.resource = :resource AND {range}
+  GROUP BY o.namespace, o.name
+) WHERE before IS NOT NULL"""
+
+_THEN = """
+SELECT l.namespace, l.name, l.uid, l.value, l.revision
+FROM ({stood}) stood JOIN log l ON l.revision = stood.revision
+ORDER BY stood.namespace, stood.name LIMIT :limit"""
+
+_COUNT_THEN = "SELECT count(*) FROM ({stood})"  # with no limit
+
+_EVERYWHERE = "(o.namespace, o.name) > (:after_namespace, :after_name)"
+_IN_ONE = "o.namespace = :namespace AND o.name > :after_name"
+
+
+def with_version(value: bytes, revision: int, opening: bytes = OPENING) -> bytes:
+    """The value with its resource version in it, and `opening` in the place of the stored one.
+
+    An opening such as `{"kind":"Pod","apiVersion":"v1","metadata":{` says in which version the
+    object is shown; nothing is decoded on the way.
+    """
+    if not value.startswith(OPENING):
+        raise ValueError(f"a stored value begins with {OPENING!r}, not {value[:20]!r}")
+    rest = value[len(OPENING) :]
+    comma = b"" if rest.startswith(b"}") else b","
+    return b'%b"resourceVersion":"%d"%b%b' % (opening, revision, comma, rest)
+
+
+def get(connection: sqlite3.Connection, resource: str, namespace: str, name: str) -> Row | None:
+    found = connection.execute(_GET, (resource, namespace, name)).fetchone()
+    return None if found is None else Row._make(found)
+
+
+def newest(connection: sqlite3.Connection) -> int:
+    """The version of the last write; an empty store is at 1, since 0 has a meaning on the wire."""
+    (revision,) = connection.execute("SELECT max(revision) FROM log").fetchone()
+    return 1 if revision is None else int(revision)
+
+
+def oldest(connection: sqlite3.Connection) -> int:
+    """The oldest version that can still be read."""
+    (revision,) = connection.execute("SELECT oldest FROM history").fetchone()
+    return int(revision)
+
+
+def page(
+    connection: sqlite3.Connection,
+    resource: str,
+    namespace: str | None,
+    *,
+    at: int | None,
+    after: tuple[str, str] | None,
+    limit: int | None,
+) -> Page:
+    """Up to `limit` objects, and what remains, all as of one version: `at`, or now (None)."""
+    connection.execute("BEGIN")
+    try:
+        now = newest(connection)
+        if at is None:
+            at = now
+        if at > now:
+            raise Ahead(at, now)
+        if at < (kept := oldest(connection)):
+            raise Compacted(at, kept)
+        return _page(connection, resource, namespace, at, after, limit, unchanged=at == now)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def _page(
+    connection: sqlite3.Connection,
+    resource: str,
+    namespace: str | None,
+    at: int,
+    after: tuple[str, str] | None,
+    limit: int | None,
+    *,
+    unchanged: bool,
+) -> Page:
+    span = _EVERYWHERE if namespace is None else _IN_ONE
+    stood = _STOOD.format(range=span)
+    rows_sql = _NOW.format(range=span) if unchanged else _THEN.format(stood=stood)
+    count_sql = _COUNT_NOW.format(range=span) if unchanged else _COUNT_THEN.format(stood=stood)
+    values = {
+        "resource": resource,
+        "namespace": namespace,
+        "after_namespace": after[0] if after else "",
+        "after_name": after[1] if after else "",
+        "at": at,
+        "limit": -1 if limit is None else limit + 1,
+    }
+    rows = [Row._make(found) for found in connection.execute(rows_sql, values)]
+    if limit is None or len(rows) <= limit:
+        return Page(rows, at, 0, None)
+    del rows[limit:]
+    (count,) = connection.execute(count_sql, values | {"limit": -1}).fetchone()
+    return Page(rows, at, count - limit, (rows[-1].namespace, rows[-1].name))
