@@ -1,0 +1,57 @@
+"""/healthz, /livez and /readyz, in the form of Kubernetes' components."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tutti.web.app import TEXT, Request, Response
+
+PATHS: Final = ("/healthz", "/livez", "/readyz")
+
+Check = Callable[[], str | None]
+"""Says what is wrong, or None."""
+
+
+class Health:
+    """Named checks. `ready` ones count for /readyz alone: who is not ready need not be restarted."""
+
+    def __init__(
+        self, alive: Mapping[str, Check] | None = None, ready: Mapping[str, Check] | None = None
+    ) -> None:
+        self._alive: dict[str, Check] = {"ping": lambda: None, **(alive or {})}
+        self._ready: dict[str, Check] = {**self._alive, **(ready or {})}
+
+    def response(self, request: Request) -> Response | None:
+        """The answer, where the path is one of health; None elsewhere."""
+        _, _, rest = request.path.partition("/")
+        kind, _, name = rest.partition("/")
+        if f"/{kind}" not in PATHS:
+            return None
+        checks = self._ready if kind == "readyz" else self._alive
+        if name:
+            if name not in checks:
+                return None
+            checks = {name: checks[name]}
+        excluded = {value for key, value in request.query if key == "exclude"}
+        verbose = any(key == "verbose" for key, _ in request.query)
+        return _report(kind, {k: v for k, v in checks.items() if k not in excluded}, verbose)
+
+
+def is_health(path: str) -> bool:
+    return path.startswith(PATHS)
+
+
+def _report(kind: str, checks: Mapping[str, Check], verbose: bool) -> Response:
+    wrong = {name: check() for name, check in checks.items()}
+    lines = [
+        f"[+]{name} ok" if why is None else f"[-]{name} failed: {why}"
+        for name, why in wrong.items()
+    ]
+    if any(why is not None for why in wrong.values()):
+        return _text(500, "\n".join([*lines, f"{kind} check failed", ""]))
+    if verbose:
+        return _text(200, "\n".join([*lines, f"{kind} check passed", ""]))
+    return _text(200, "ok")
+
+
+def _text(status: int, text: str) -> Response:
+    return Response(status, text.encode(), (TEXT, (b"cache-control", b"no-cache, private")))

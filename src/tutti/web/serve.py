@@ -1,0 +1,101 @@
+"""Serving an `App` on a port, with uvicorn, until told to stop.
+
+A stop is graceful: nothing new is accepted, streams end, what is in flight is answered.
+"""
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from tutti.web.app import ABORT, App
+
+_IDLE_S = 120  # longer than clients keep one: who finds it closed would not know what was done
+_GRACE_S = 10  # for what is in flight when the server stops
+
+
+async def serve(
+    app: App,
+    *,
+    host: str,
+    port: int,
+    tls: tuple[Path, Path] | None,
+    on_listening: Callable[[int], None],
+    stop: asyncio.Event,
+) -> None:
+    """Serve until `stop` is set. Port 0 takes a free one; `on_listening` is told which.
+
+    `tls` has the files of a certificate and its key.
+    """
+    certificate, key = tls or (None, None)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    config = uvicorn.Config(
+        app,
+        loop="none",
+        http=_Protocol,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=_IDLE_S,
+        timeout_graceful_shutdown=_GRACE_S,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+    )
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    with _listener(host, port) as listener:
+        await server.startup([listener])
+        on_listening(listener.getsockname()[1])
+        ticking = asyncio.create_task(server.main_loop())
+        try:
+            await stop.wait()
+        finally:
+            app.stop()
+            server.should_exit = True
+            await ticking
+            await server.shutdown([listener])
+
+
+def stop_on_signals() -> asyncio.Event:
+    """An event that SIGTERM or SIGINT sets."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+async def stop_with_input(stop: asyncio.Event) -> None:
+    """Set `stop` when standard input ends, as it does when the process at its other end is gone."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while await reader.read(4096):
+        pass
+    stop.set()
+
+
+class _Protocol(HttpToolsProtocol):
+    """uvicorn's protocol; lends the application a way to drop a connection that is stuck."""
+
+    def on_message_begin(self) -> None:  # type: ignore[explicit-override]  # Python 3.12 has it
+        super().on_message_begin()
+        scope: dict[str, Any] = self.scope  # type: ignore[assignment]
+        scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=2048)

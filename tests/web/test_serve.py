@@ -1,0 +1,115 @@
+"""The server under an app: connections, streams, and how it stops."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.web.loopback import served
+
+from tutti.web.app import App, Request, Response, Stream, json_response
+
+
+class Endless:
+    """A stream that ends when it is closed, and tells."""
+
+    def __init__(self, chunk: bytes = b"line\n") -> None:
+        self.chunk = chunk
+        self.sent = 0
+        self.closed = asyncio.Event()
+
+    async def __call__(self, request: Request) -> Response | Stream:
+        if request.path == "/stream":
+            return Stream(200, self._chunks())
+        return json_response(200, await self._late())
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        try:
+            while True:
+                yield self.chunk
+                self.sent += 1
+                await asyncio.sleep(0)
+        finally:
+            self.closed.set()
+
+    async def _late(self) -> str:
+        await asyncio.sleep(0.05)
+        return "late"
+
+
+async def test_a_stream_is_closed_when_its_client_goes_away() -> None:
+    endless = Endless()
+    async with served(App(endless, tokens=None)) as here:
+        connection = await here.connect()
+        connection.send("GET", "/stream")
+        assert (await connection.head()).headers["transfer-encoding"] == "chunked"
+        assert await connection.chunk() == b"line\n"
+
+        connection.writer.close()
+
+        async with asyncio.timeout(5):
+            await endless.closed.wait()
+
+
+async def test_a_client_that_stops_reading_holds_the_stream_up_and_is_dropped() -> None:
+    endless = Endless(b"x" * 65536)
+    async with served(App(endless, tokens=None, stalled_after_s=0.2)) as here:
+        connection = await here.connect()
+        connection.send("GET", "/stream")
+        await connection.head()
+        connection.writer.transport.pause_reading()  # type: ignore[attr-defined]
+
+        async with asyncio.timeout(5):
+            await endless.closed.wait()
+
+    assert endless.sent * len(endless.chunk) < 64 * 2**20, "not more than sockets can hold"
+
+
+async def test_a_stop_ends_streams_properly_and_answers_what_is_in_flight() -> None:
+    endless = Endless()
+    async with served(App(endless, tokens=None)) as here:
+        stream, request, idle = [await here.connect() for _ in range(3)]
+        stream.send("GET", "/stream")
+        await stream.head()
+        await stream.chunk()
+        request.send("GET", "/late")
+        await idle.ask("GET", "/late")
+
+        here.stop.set()
+
+        while await stream.chunk():
+            pass
+        assert (await request.answer()).body == b'"late"'
+        assert await idle.reader.read() == b"", "an idle connection is closed"
+        await here.serving
+
+
+async def test_requests_in_one_packet_are_answered_in_order() -> None:
+    async def path(request: Request) -> Response:
+        return json_response(200, request.path)
+
+    async with served(App(path, tokens=None)) as here:
+        connection = await here.connect()
+        for name in "abc":
+            connection.send("GET", f"/{name}")
+        answers = [await connection.answer() for _ in "abc"]
+
+    assert [answer.body for answer in answers] == [b'"/a"', b'"/b"', b'"/c"']
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        pytest.param(b"what is this\r\n\r\n", id="no request line"),
+        pytest.param(b"GET / HTTP/1.1\r\nbad header\r\n\r\n", id="no colon"),
+        pytest.param(b"POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n", id="no number"),
+        pytest.param(b"GET /\xff\xfe HTTP/1.1\r\n\r\n", id="no path"),
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS to a plain port"),
+    ],
+)
+async def test_what_is_not_http_is_a_400_and_stops_nothing(garbage: bytes) -> None:
+    async with served(App(Endless(), tokens=None)) as here:
+        connection = await here.connect()
+        connection.writer.write(garbage)
+        assert (await connection.head()).status == 400
+
+        assert (await here.ask("GET", "/late")).status == 200
