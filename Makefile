@@ -60,7 +60,7 @@ control-plane:   ## build the real etcd, kube-apiserver and the rest; the last l
 	@$(PYTHON) tools/control-plane/build.py
 
 e2e-real: setup  ## the scenarios on a real API server
-	@$(BIN)/python -m pytest -n $(JOBS) -m real $(TESTS)
+	@$(BIN)/python -m tools.e2e_real -n $(JOBS) $(TESTS)
 
 schemas: setup   ## make src/tutti/api/schemas from a real server's OpenAPI and the .proto files
 	@$(BIN)/python -m tools.schemas

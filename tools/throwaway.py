@@ -6,11 +6,14 @@ with throwaway.plane(binaries, folder) as plane:
 
 import json
 import os
+import signal
 import ssl
+import subprocess
 import sys
+import tempfile
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,3 +98,20 @@ def launch(
     running = Plane(f"https://127.0.0.1:{int(said.removeprefix('listening: '))}", keys)
     keys.write_kubeconfigs(running.url)
     return pid, running
+
+
+def main() -> None:
+    build = Path(__file__).parent / "control-plane" / "build.py"
+    built = subprocess.run([sys.executable, build], stdout=subprocess.PIPE, text=True, check=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with (
+        tempfile.TemporaryDirectory(prefix="tutti-plane-") as folder,
+        plane(Path(built.stdout.splitlines()[-1]), Path(folder)) as running,
+        suppress(KeyboardInterrupt),
+    ):
+        print(f"ready: {running.url} kubeconfig={running.kubeconfig('admin')}", flush=True)
+        signal.pause()
+
+
+if __name__ == "__main__":
+    main()

@@ -84,6 +84,10 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def ended(self) -> bool:
+        return self._process.returncode is not None
+
     def last_words(self) -> str:
         return "\n".join(self._said)
 
@@ -106,7 +110,7 @@ class Child:
 
     async def stop(self, grace: float) -> int:
         """Ask it to end, and kill it when it takes longer than `grace` seconds."""
-        if self._process.returncode is None:
+        if not self.ended:
             self._process.terminate()
         try:
             async with asyncio.timeout(grace):

@@ -89,9 +89,10 @@ class Plane:
         await first(*map(_outlived, self._children))
 
     async def stop(self) -> None:
-        """The API server goes before its etcd."""
+        """The API server goes before its etcd; without one it would wait for it, so it is killed."""
+        grace = 0.0 if any(child.ended for child in self._children) else STOP_PATIENCE
         for child in reversed(self._children):
-            await child.stop(STOP_PATIENCE)
+            await child.stop(grace)
         self._logs.close()
 
     async def _spawn(self, program: str, flags: list[str]) -> None:
