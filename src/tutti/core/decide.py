@@ -1,0 +1,17 @@
+"""plan: what live scheduling, `why`, `plan`, the simulator and the tests all call."""
+
+from tutti.core.gang import plan_group
+from tutti.core.groups import Root
+from tutti.core.plan import Plan
+from tutti.core.profile import Profile
+from tutti.core.trial import Trial
+
+
+def plan(trial: Trial, root: Root, profile: Profile | None = None) -> Plan:
+    """Decide one root. What it is given stays taken in the trial; a refusal leaves no trace.
+
+    The profile is the trial's; naming another one is a mistake.
+    """
+    if profile is not None and profile != trial.profile:
+        raise ValueError("a trial serves one profile; make another trial for another profile")
+    return plan_group(trial, root)

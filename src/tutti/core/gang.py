@@ -1,0 +1,187 @@
+"""One group: all of its quorum or nothing, and extras where they fit.
+
+The quorum is placed first. Members of one class are placed at once; where classes differ, the
+order in which they are placed, and which members make the quorum, are searched: all of them, the
+hardest first; then the easiest first, since of small members more fit; then other orders, packed
+tightly too, within the profile's budget. A refusal says whether it is proved.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, permutations
+
+import numpy as np
+
+from tutti.core.columns import Rows
+from tutti.core.filters.room import could_ever_have_room, limits
+from tutti.core.groups import Batch, Leaf
+from tutti.core.place import place
+from tutti.core.plan import Binding, Placed, Plan, Refusal, Status
+from tutti.core.pods import PodClass
+from tutti.core.ranking import allowed
+from tutti.core.reasons import extras_sentence, quorum_sentence, tally
+from tutti.core.trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The nodes that some members of a batch got."""
+
+    batch: Batch
+    nodes: Rows
+
+
+def plan_group(trial: Trial, leaf: Leaf) -> Plan:
+    """Place a group in the trial. On a refusal the trial is as it was before."""
+    if not leaf.missing <= leaf.pending or not leaf.pending:
+        raise ValueError(f"{leaf.key} misses {leaf.missing} members, {leaf.pending} are pending")
+    start = trial.checkpoint()
+    batches = _hardest_first(trial, leaf.batches)
+    quorum, most = _quorum(trial, batches, leaf.missing)
+    if quorum is None:
+        return _refusal(trial, leaf, batches, most)
+    extras = _fill(trial, _remainders(batches, quorum), leaf.pending - leaf.missing)
+    short = None
+    if _count(quorum) + _count(extras) < leaf.pending:
+        fits = _count(quorum) + _count(extras)
+        short = _shortfall(trial, leaf, _remainders(batches, [*quorum, *extras]), fits)
+    if short is not None and not short.fits:
+        trial.rollback(start)
+        return short
+    return Placed(_bindings(trial, quorum), _bindings(trial, extras), short)
+
+
+def _quorum(trial: Trial, batches: Sequence[Batch], missing: int) -> tuple[list[Share] | None, int]:
+    """Places for as many members as the quorum misses, or None and the most that were found."""
+    if not missing:
+        return [], 0
+    start = trial.checkpoint()
+    most = 0
+    for order in _orders(batches, trial.profile.search_steps // missing + 2):
+        shares = _fill(trial, order, missing)
+        if _count(shares) == missing:
+            return shares, missing
+        most = max(most, _count(shares))
+        trial.rollback(start)
+    return None, most
+
+
+def _orders(batches: Sequence[Batch], at_most: int) -> Iterator[Sequence[Batch]]:
+    """Orders of the classes, each once: hardest first, easiest first, then all others."""
+    if len(batches) < 2:
+        return iter([batches])
+    others = permutations(batches)
+    next(others)  # the hardest first, which leads anyhow
+    easiest_first = tuple(reversed(batches))
+    rest = (order for order in others if order != easiest_first)
+    return islice(chain((batches, easiest_first), rest), at_most)
+
+
+def _fill(trial: Trial, batches: Sequence[Batch], count: int) -> list[Share]:
+    """Place batch after batch, as many as fit, up to a count of pods."""
+    shares = []
+    for batch in batches:
+        wanted = min(count, len(batch.pods))
+        nodes = place(trial, batch.cls, wanted)
+        count -= len(nodes)
+        shares.append(Share(batch, nodes))
+    return shares
+
+
+def _remainders(batches: Sequence[Batch], shares: Sequence[Share]) -> list[Batch]:
+    """What of each batch has no node yet."""
+    placed = Counter[int]()
+    for share in shares:
+        placed[share.batch.cls.id] += len(share.nodes)
+    left = (Batch(batch.cls, batch.pods[placed[batch.cls.id] :]) for batch in batches)
+    return [batch for batch in left if batch.pods]
+
+
+def _count(shares: Sequence[Share]) -> int:
+    return sum(len(share.nodes) for share in shares)
+
+
+def _bindings(trial: Trial, shares: Sequence[Share]) -> tuple[Binding, ...]:
+    names = trial.snapshot.nodes.names
+    return tuple(
+        (pod, names[row])
+        for share in shares
+        for pod, row in zip(share.batch.pods, share.nodes.tolist(), strict=False)
+    )
+
+
+def _hardest_first(trial: Trial, batches: Sequence[Batch]) -> list[Batch]:
+    """Largest share of a node first, then fewest nodes to go to, then as the group lists them."""
+    if len(batches) < 2:
+        return list(batches)
+    return sorted(batches, key=lambda batch: _ease(trial, batch.cls))
+
+
+def _ease(trial: Trial, cls: PodClass) -> tuple[float, int]:
+    allocatable = trial.snapshot.nodes.allocatable
+    share = max(
+        (amount / max(1, int(allocatable[row].max(initial=0))) for row, amount in limits(cls)),
+        default=0.0,
+    )
+    nodes = int(np.count_nonzero(allowed(trial.snapshot, trial.profile, cls)))
+    return -share, nodes
+
+
+def _refusal(trial: Trial, leaf: Leaf, batches: Sequence[Batch], most: int) -> Refusal:
+    """The quorum has no place: at most `most` of the members that it misses found one at once."""
+    start = trial.checkpoint()
+    shares = _fill(trial, batches, leaf.missing)
+    short = _remainders(batches, shares)[0]
+    why = tally(trial.snapshot, trial.used, trial.profile, short.cls)
+    trial.rollback(start)
+    proved = _is_impossible(trial, batches, leaf.missing)
+    lone = leaf.missing == leaf.pending == 1
+    return Refusal(
+        status=_status(trial, leaf, batches),
+        fits=most,
+        needs=leaf.missing,
+        tally=why,
+        proved=proved,
+        message=why.sentence() if lone else quorum_sentence(leaf.missing, most, why, proved),
+    )
+
+
+def _shortfall(trial: Trial, leaf: Leaf, left: Sequence[Batch], fits: int) -> Refusal:
+    """Beyond the quorum, or in a basic group, `fits` have a place and these are left over."""
+    why = tally(trial.snapshot, trial.used, trial.profile, left[0].cls)
+    return Refusal(
+        status=_status(trial, leaf, left),
+        fits=fits,
+        needs=leaf.pending,
+        tally=why,
+        proved=len(leaf.batches) == 1,
+        message=extras_sentence(leaf.pending, fits, why),
+    )
+
+
+def _is_impossible(trial: Trial, batches: Sequence[Batch], missing: int) -> bool:
+    """Whether each class, with all the room to itself, still leaves the quorum short.
+
+    For one class this is exact: equal pods fit in any order, or not at all.
+    """
+    alone = (min(len(batch.pods), room_for(trial, batch.cls)) for batch in batches)
+    return sum(alone) < missing
+
+
+def room_for(trial: Trial, cls: PodClass) -> int:
+    """How many pods of a class fit at once."""
+    return int(trial.ranking(cls).room().sum())
+
+
+def _status(trial: Trial, leaf: Leaf, batches: Sequence[Batch]) -> Status:
+    """Unresolvable when so many members fit no node at all, however empty, that it can't be."""
+    hopeless = sum(len(batch.pods) for batch in batches if _fits_nowhere(trial, batch.cls))
+    needed = max(1, leaf.missing)
+    possible = sum(len(batch.pods) for batch in batches) - hopeless
+    return "Unschedulable" if possible >= needed else "UnschedulableAndUnresolvable"
+
+
+def _fits_nowhere(trial: Trial, cls: PodClass) -> bool:
+    large = could_ever_have_room(trial.snapshot, cls)
+    return not np.any(allowed(trial.snapshot, trial.profile, cls) & large)

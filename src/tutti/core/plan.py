@@ -1,0 +1,42 @@
+"""Plan: what is to become of a root. Either it is placed, or refused with reasons."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from tutti.core.reasons import Tally
+
+Status = Literal["Unschedulable", "UnschedulableAndUnresolvable"]
+Binding = tuple[str, str]
+"""A pod's uid and a node's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why some members, or all, have no place.
+
+    `fits` of the `needs` members found a place at once, at best; `tally` is about one more pod of
+    the class that found none. `proved` says that no arrangement exists; otherwise a search that
+    isn't complete found none.
+    """
+
+    status: Status
+    fits: int
+    needs: int
+    tally: Tally
+    proved: bool
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """`bindings` make the quorum, `extras` come on top; `short` says why the rest has no place.
+
+    A basic group has no quorum: all its members are extras.
+    """
+
+    bindings: tuple[Binding, ...]
+    extras: tuple[Binding, ...] = ()
+    short: Refusal | None = None
+
+
+Plan: TypeAlias = Placed | Refusal

@@ -1,0 +1,95 @@
+"""PodClass: what pods with one scheduling signature ask for, compiled once.
+
+Pods that ask for the same share one class, and are placed together. Nothing here names Kubernetes
+objects: `engine.encode` translates them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tutti.core import columns
+from tutti.core.columns import Amounts, Rows
+from tutti.core.resources import Port
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One rule about a node's label, or about its name."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Rules that a node must all meet. A term without rules is met by no node."""
+
+    labels: tuple[Requirement, ...] = ()
+    fields: tuple[Requirement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A term that is worth something where it is met."""
+
+    weight: int
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    key: str
+    value: str
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class Toleration:
+    """An empty key or effect stands for any."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What a class asks for, as a value: two pods are of one class when theirs are equal.
+
+    `required` is None where a pod has no required node affinity, and holds the alternatives where
+    it has: one of them must be met. `amounts` are what the pod holds on its node, `scored` what
+    NodeResourcesFit counts for it while it waits (containers only, with defaults for cpu and
+    memory); both by row of the cluster's table, zeros left out.
+    """
+
+    amounts: tuple[tuple[int, int], ...]
+    scored: tuple[tuple[int, int], ...] = ()
+    ports: tuple[tuple[Port, int], ...] = ()
+    node_name: str = ""
+    selector: tuple[Requirement, ...] = ()
+    required: tuple[Term, ...] | None = None
+    preferred: tuple[Preference, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PodClass:
+    """Asks with a number, and what the columns need of them at hand. Compare with `is`."""
+
+    id: int
+    asks: Asks
+    held_rows: Rows = field(init=False)
+    held_amounts: Amounts = field(init=False)
+    """What one pod adds to its node's column."""
+    held: Mapping[int, int] = field(init=False)
+    scored: Mapping[int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        held = dict(self.asks.amounts)
+        held.update((row, 1) for _, row in self.asks.ports)
+        object.__setattr__(self, "held", held)
+        object.__setattr__(self, "held_rows", columns.rows(held))
+        object.__setattr__(self, "held_amounts", columns.amounts_of(held.values()))
+        object.__setattr__(self, "scored", dict(self.asks.scored))

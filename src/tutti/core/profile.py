@@ -1,0 +1,20 @@
+"""Profile: which rules hold, what each score weighs, how long to search. One frozen value."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from tutti.core.filters import FILTERS, Filter
+from tutti.core.scores import LOAD_SCORES, NODE_SCORES, LoadScore, NodeScore
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """`search_steps` bounds the search that goes before a refusal; it counts placements tried."""
+
+    filters: tuple[Filter, ...] = FILTERS
+    node_scores: tuple[NodeScore, ...] = NODE_SCORES
+    load_scores: tuple[LoadScore, ...] = LOAD_SCORES
+    search_steps: int = 2_000
+
+
+DEFAULT: Final = Profile()

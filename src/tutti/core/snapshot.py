@@ -1,0 +1,110 @@
+"""The cluster as columns: read-only views with a version.
+
+A node is a position. Positions of nodes that left stay empty until they are used again, so a
+position says nothing about age or name, and no rule may depend on it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tutti.core import columns
+from tutti.core.columns import Amounts, Codes, Hashes, Mask, Rows
+from tutti.core.pods import Taint
+from tutti.core.resources import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One label key over all nodes: a code per node, ABSENT where it isn't carried."""
+
+    codes: Codes
+    values: Sequence[str]
+    code_of: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """What the nodes are and have. `hashes` are of the names; they break ties."""
+
+    names: Sequence[str]
+    row_of: Mapping[str, int]
+    present: Mask
+    unschedulable: Mask
+    hashes: Hashes
+    allocatable: Amounts
+    labels: Mapping[str, Label]
+    taints: Codes
+    taint_sets: Sequence[tuple[Taint, ...]]
+
+    def __len__(self) -> int:
+        return len(self.present)
+
+    def __post_init__(self) -> None:
+        length = len(self.present)
+        for name in ("unschedulable", "hashes", "taints", "allocatable"):
+            column = getattr(self, name)
+            if column.shape[-1] != length:
+                raise ValueError(f"{name} has {column.shape[-1]} nodes, present has {length}")
+
+
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """What was worked out from the nodes alone, by seed or by class; emptied when they change."""
+
+    orders: dict[int, Amounts] = field(default_factory=dict)
+    allowed: dict[int, Mask] = field(default_factory=dict)
+    worth: dict[tuple[str, int], Amounts | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`version` moves with every change, `nodes_version` with those that bear on static rules."""
+
+    version: int
+    nodes_version: int
+    table: Table
+    nodes: Nodes
+    used: Amounts
+    memo: Memo = field(default_factory=Memo, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.used.shape != self.nodes.allocatable.shape:
+            raise ValueError(
+                f"used is {self.used.shape}, allocatable {self.nodes.allocatable.shape}"
+            )
+
+    @property
+    def node_count(self) -> int:
+        return int(np.count_nonzero(self.nodes.present))
+
+    def tie_order(self, seed: int) -> Amounts:
+        """A number per node, from 0 up: of nodes that are worth the same, the highest is taken.
+
+        It depends on the seed and on the names, and on nothing else.
+        """
+        orders = self.memo.orders
+        if seed not in orders:
+            orders[seed] = _tie_order(self.nodes, seed)
+        return orders[seed]
+
+
+def _tie_order(nodes: Nodes, seed: int) -> Amounts:
+    mixed = _mixed(nodes.hashes ^ columns.hash_of(seed * 0x9E37_79B9_7F4A_7C15))
+    mixed[~nodes.present] = 0
+    ranking: Rows = np.argsort(mixed, kind="stable")
+    in_order = mixed[ranking]
+    if np.any((in_order[1:] == in_order[:-1]) & (in_order[1:] != 0)):
+        by_name = sorted(range(len(nodes)), key=lambda row: (int(mixed[row]), nodes.names[row]))
+        ranking = columns.rows(by_name)
+    order = columns.amounts(len(nodes))
+    order[ranking] = np.arange(len(nodes))
+    return columns.read_only(order)
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """The finisher of SplitMix64: one to one, and every bit depends on every other."""
+    values = (values ^ (values >> columns.hash_of(30))) * columns.hash_of(0xBF58_476D_1CE4_E5B9)
+    values = (values ^ (values >> columns.hash_of(27))) * columns.hash_of(0x94D0_49BB_1331_11EB)
+    return values ^ (values >> columns.hash_of(31))

@@ -1,0 +1,85 @@
+"""A working copy of what is in use: take, give back, checkpoint, rollback.
+
+Undoing is exact, because amounts are whole numbers and are taken back in reverse order. Every
+change is also noted by row, so that what was worked out per class is refreshed where something
+changed, and nowhere else.
+"""
+
+from dataclasses import dataclass
+from typing import NewType
+
+import numpy as np
+
+from tutti.core import columns
+from tutti.core.columns import Amounts, Rows
+from tutti.core.pods import PodClass
+from tutti.core.profile import Profile
+from tutti.core.ranking import Ranking
+from tutti.core.snapshot import Snapshot
+
+Checkpoint = NewType("Checkpoint", int)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Pods of one class on some nodes; negative counts were given back."""
+
+    cls: PodClass
+    nodes: Rows
+    counts: Amounts
+
+
+class Trial:
+    """The cluster as it would be. One trial serves a whole turn: later roots see what earlier took."""
+
+    def __init__(self, snapshot: Snapshot, profile: Profile, seed: int = 0) -> None:
+        self.snapshot = snapshot
+        self.profile = profile
+        self.used: Amounts = snapshot.used.copy()
+        self.order = snapshot.tie_order(seed)
+        self.touched: list[Rows] = []
+        self._log: list[Taken] = []
+        self._rankings: dict[int, Ranking] = {}
+
+    def take(self, cls: PodClass, nodes: Rows, counts: Amounts | None = None) -> None:
+        """Put pods of a class on different nodes: one on each, or as many as `counts` says."""
+        if counts is None:
+            counts = columns.ones(len(nodes))
+        self._apply(Taken(cls, nodes, counts))
+
+    def give_back(self, cls: PodClass, nodes: Rows, counts: Amounts | None = None) -> None:
+        """The reverse of `take`; itself undone by a rollback to before it."""
+        self.take(cls, nodes, -(columns.ones(len(nodes)) if counts is None else counts))
+
+    def checkpoint(self) -> Checkpoint:
+        return Checkpoint(len(self._log))
+
+    def rollback(self, checkpoint: Checkpoint) -> None:
+        """Undo everything since the checkpoint, the last change first."""
+        if checkpoint > len(self._log):
+            raise ValueError(f"checkpoint {checkpoint} is ahead of the log's {len(self._log)}")
+        while len(self._log) > checkpoint:
+            last = self._log.pop()
+            self._change(last.cls, last.nodes, -last.counts)
+
+    def ranking(self, cls: PodClass) -> Ranking:
+        """How the nodes rank for the class now."""
+        ranking = self._rankings.get(cls.id)
+        if ranking is None:
+            self._check_known(cls)
+            ranking = self._rankings[cls.id] = Ranking(self, cls)
+        ranking.refresh()
+        return ranking
+
+    def _apply(self, taken: Taken) -> None:
+        self._check_known(taken.cls)
+        self._change(taken.cls, taken.nodes, taken.counts)
+        self._log.append(taken)
+
+    def _change(self, cls: PodClass, nodes: Rows, counts: Amounts) -> None:
+        self.used[cls.held_rows[:, np.newaxis], nodes] += cls.held_amounts[:, np.newaxis] * counts
+        self.touched.append(nodes)
+
+    def _check_known(self, cls: PodClass) -> None:
+        if int(cls.held_rows.max()) >= len(self.used):
+            raise ValueError(f"class {cls.id} is newer than snapshot {self.snapshot.version}")

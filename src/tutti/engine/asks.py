@@ -1,0 +1,116 @@
+"""A pod's wishes, from Kubernetes' words into the core's: `core.pods.Asks`."""
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from tutti.api import core_v1 as api
+from tutti.core.pods import Asks, Preference, Requirement, Term, Toleration
+from tutti.core.resources import EVERY_ADDRESS, FIXED, PODS, SCORED_CPU, SCORED_MEMORY, Port
+from tutti.engine import requests
+
+RowOf = Callable[[str], int]
+PortRowOf = Callable[[Port], int]
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+def signature(pod: api.Pod) -> bytes:
+    """Equal for pods that ask for the same in the same words; quick to make."""
+    spec, status = pod.spec, pod.status
+    return _encoder.encode(
+        (
+            spec.containers,
+            spec.init_containers,
+            spec.overhead,
+            spec.resources,
+            spec.node_selector,
+            spec.affinity.node_affinity if spec.affinity else None,
+            spec.tolerations,
+            [(s.name, s.allocated_resources, s.resources) for s in status.container_statuses],
+            [(s.name, s.allocated_resources, s.resources) for s in status.init_container_statuses],
+            status.allocated_resources,
+            status.resources,
+            [c.reason for c in status.conditions if c.type == "PodResizePending"],
+        )
+    )
+
+
+def asks_of(pod: api.Pod, row_of: RowOf, port_row_of: PortRowOf) -> Asks:
+    """What bears on the placement of the pod, with resources and ports as rows."""
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    return Asks(
+        amounts=_amounts(pod, row_of),
+        scored=_scored(pod, row_of),
+        ports=tuple((port, port_row_of(port)) for port in _host_ports(pod)),
+        selector=tuple(
+            Requirement(key, "In", (value,))
+            for key, value in sorted(pod.spec.node_selector.items())
+        ),
+        required=_terms(affinity.required) if affinity and affinity.required else None,
+        preferred=tuple(
+            Preference(preferred.weight, _term(preferred.preference))
+            for preferred in (affinity.preferred if affinity else ())
+        ),
+        tolerations=tuple(
+            Toleration(t.key, t.operator or "Equal", t.value, t.effect)
+            for t in pod.spec.tolerations
+        ),
+    )
+
+
+def _amounts(pod: api.Pod, row_of: RowOf) -> tuple[tuple[int, int], ...]:
+    by_name = requests.base_units(requests.held(pod))
+    for_scores = requests.base_units(requests.held_for_scores(pod))
+    by_row = {row_of(name): amount for name, amount in by_name.items() if is_counted(name)}
+    by_row[PODS] = 1
+    by_row[SCORED_CPU] = for_scores.get("cpu", 0)
+    by_row[SCORED_MEMORY] = for_scores.get("memory", 0)
+    return tuple(sorted((row, amount) for row, amount in by_row.items() if amount))
+
+
+def _scored(pod: api.Pod, row_of: RowOf) -> tuple[tuple[int, int], ...]:
+    scored_rows = {"cpu": SCORED_CPU, "memory": SCORED_MEMORY}
+    by_name = requests.base_units(requests.scored_while_pending(pod))
+    return tuple(
+        sorted(
+            (scored_rows[name] if name in scored_rows else row_of(name), amount)
+            for name, amount in by_name.items()
+            if amount and is_counted(name)
+        )
+    )
+
+
+def is_counted(resource: str) -> bool:
+    """Whether nodes and pods are matched in this resource; others are ignored, as in Kubernetes."""
+    return (
+        resource in FIXED[:PODS]
+        or "/" in resource
+        or resource.startswith(("hugepages-", "attachable-volumes-"))
+    )
+
+
+def _host_ports(pod: api.Pod) -> Iterable[Port]:
+    sidecars = (c for c in pod.spec.init_containers if c.restart_policy == "Always")
+    ports = {
+        Port(port.protocol or "TCP", port.host_ip or EVERY_ADDRESS, port.host_port): None
+        for container in (*sidecars, *pod.spec.containers)
+        for port in container.ports
+        if port.host_port > 0
+    }
+    return sorted(ports)
+
+
+def _terms(selector: api.NodeSelector) -> tuple[Term, ...]:
+    return tuple(_term(term) for term in selector.node_selector_terms)
+
+
+def _term(term: api.NodeSelectorTerm) -> Term:
+    return Term(
+        tuple(_requirement(rule) for rule in term.match_expressions),
+        tuple(_requirement(rule) for rule in term.match_fields),
+    )
+
+
+def _requirement(rule: api.NodeSelectorRequirement) -> Requirement:
+    return Requirement(rule.key, rule.operator, rule.values)
