@@ -1,8 +1,8 @@
 """A group starts whole or waits."""
 
 import pytest
-from tests.core.support import basic, cluster, gang, node, sized, trial
 
+from tests.core.support import basic, cluster, gang, node, sized, trial
 from tutti.core.decide import plan
 from tutti.core.plan import Placed, Refusal
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from tools import throwaway
 from tools.throwaway import Plane
-
 from tutti.cli import binaries
 from tutti.cli.credentials import make
 

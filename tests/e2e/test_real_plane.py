@@ -9,6 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
 from tests.e2e.conftest import fresh_namespace
 from tools import throwaway
 from tools.throwaway import Plane

@@ -4,8 +4,8 @@ import logging
 from pathlib import Path
 
 import pytest
-from tests.web.loopback import served
 
+from tests.web.loopback import served
 from tutti.api.errors import Conflict, TooManyRequests
 from tutti.web.app import BODY_LIMIT, App, Request, Response, Stream, json_response
 from tutti.web.health import Health, is_health

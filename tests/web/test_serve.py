@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.web.loopback import served
 
+from tests.web.loopback import served
 from tutti.web.app import App, Request, Response, Stream, json_response
 
 
