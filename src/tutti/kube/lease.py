@@ -1,0 +1,236 @@
+"""The Lease by which one of several candidates works while the others wait.
+
+        waiting ──free, run out, or left by our own former self──> held ──renewed──> held
+           ^                                                        │
+           └── `LeaseLost`: taken by another, or not renewed in time ┘
+
+Time is measured on one's own clock only: a holder counts from just before it *sent* its last good
+renewal, a candidate from when it *saw* the Lease change. So the holder's count ends first, whatever
+the clocks of the two say. The clock goes on while the machine sleeps.
+"""
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Never
+
+from tutti.api.coordination import Lease
+from tutti.api.errors import AlreadyExists, ApiError, Conflict, NotFound, Unanswered
+from tutti.api.registry import LEASES
+from tutti.kube.client import Client
+from tutti.kube.wire import decoder
+
+log = logging.getLogger(__name__)
+
+
+class LeaseLost(Exception):
+    """Whoever held it must stop at once; the sentence says how it was lost."""
+
+
+def clock() -> float:
+    """Seconds on a clock that nobody sets and that a suspended machine doesn't stop."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class Elector:
+    """One candidate for one Lease. Its client should be its own, so that no queue delays a renewal.
+
+    `identity` must be borne by one living process at a time: a Lease that names it is taken at once.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        identity: str,
+        *,
+        namespace: str = "kube-system",
+        duration: float = 5.0,
+        clock: Callable[[], float] = clock,
+    ) -> None:
+        self._client = client
+        self._name = name
+        self._identity = identity
+        self._namespace = namespace
+        self._duration = duration
+        self._clock = clock
+        self._writing = asyncio.Lock()
+        self._until = float("-inf")
+        self._version = ""
+        self._transitions = 0
+
+    @property
+    def renew_deadline(self) -> float:
+        """Seconds after the last good renewal for which the Lease counts as held here."""
+        return self._duration * 0.55
+
+    @property
+    def request_limit(self) -> float:
+        """What is sent while the Lease is held must be answered, or given up, within this time.
+
+        With the renew deadline it stays below the duration: then nobody else holds the Lease yet.
+        """
+        return self._duration * 0.4
+
+    @property
+    def retry_period(self) -> float:
+        return self._duration * 0.2
+
+    @property
+    def held(self) -> bool:
+        """May something be sent now? To be asked just before sending, not earlier."""
+        return self._clock() < self._until
+
+    async def acquire(self) -> Mapping[str, str]:
+        """Wait until the Lease is held; the annotations that its last holder left on it."""
+        seen: tuple[str, float] | None = None
+        while True:
+            try:
+                lease = await self._read()
+                if lease is None:
+                    lease = await self._create()
+                else:
+                    version = lease.metadata.resource_version
+                    if seen is None or seen[0] != version:
+                        seen = version, self._clock()
+                    if self._may_take(lease, since=seen[1]):
+                        lease = await self._take(lease)
+                    else:
+                        await asyncio.sleep(self.retry_period)
+                        continue
+            except (Conflict, AlreadyExists):
+                continue  # somebody was quicker: look again
+            except (ApiError, Unanswered) as error:
+                log.warning("the Lease can't be had", extra={"why": str(error)})
+                await asyncio.sleep(self.retry_period)
+                continue
+            return lease.metadata.annotations
+
+    async def keep(self) -> Never:
+        """Renew for as long as it goes; then `LeaseLost`."""
+        while True:
+            await asyncio.sleep(self.retry_period)
+            await self._write({})
+
+    async def annotate(self, key: str, value: str | None) -> None:
+        """Write an annotation as the holder, or `LeaseLost`; None takes it away."""
+        await self._write({key: value})
+
+    async def release(self) -> None:
+        """Let go, so that the next candidate needn't wait. What is annotated stays."""
+        async with self._writing:
+            if not self.held:
+                return
+            self._until = float("-inf")
+            patch = {
+                "metadata": {"resourceVersion": self._version},
+                "spec": {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": _now()},
+            }
+            try:
+                await self._patch(patch, self.request_limit)
+            except (ApiError, Unanswered) as error:
+                log.warning("the Lease runs out by itself", extra={"why": str(error)})
+
+    def _may_take(self, lease: Lease, *, since: float) -> bool:
+        holder = lease.spec.holder_identity
+        duration = lease.spec.lease_duration_seconds or self._duration
+        return not holder or holder == self._identity or self._clock() >= since + duration
+
+    async def _read(self) -> Lease | None:
+        try:
+            return await self._client.get(LEASES, self._namespace, self._name, into=Lease)
+        except NotFound:
+            return None
+
+    async def _create(self) -> Lease:
+        sent = self._clock()
+        body = await self._client.create(
+            LEASES,
+            {
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": {"name": self._name, "namespace": self._namespace},
+                "spec": self._spec(transitions=0, fresh=True),
+            },
+            self._namespace,
+        )
+        return self._holds(decoder(Lease).decode(body), sent)
+
+    async def _take(self, lease: Lease) -> Lease:
+        patch = {
+            "metadata": {"resourceVersion": lease.metadata.resource_version},
+            "spec": self._spec(transitions=(lease.spec.lease_transitions or 0) + 1, fresh=True),
+        }
+        sent = self._clock()
+        taken = await self._patch(patch, self.request_limit)
+        return self._holds(taken, sent)
+
+    async def _write(self, annotations: Mapping[str, str | None]) -> None:
+        """Renew, with annotations or without; again and again until it is done or too late."""
+        async with self._writing:
+            while self.held:
+                sent = self._clock()
+                patch: dict[str, Any] = {
+                    "metadata": {"resourceVersion": self._version},
+                    "spec": self._spec(transitions=self._transitions),
+                }
+                if annotations:
+                    patch["metadata"]["annotations"] = annotations
+                try:
+                    lease = await self._patch(patch, self._until - sent)
+                except Conflict:
+                    await self._look()
+                except (ApiError, Unanswered) as error:
+                    log.warning("the Lease isn't renewed yet", extra={"why": str(error)})
+                    await asyncio.sleep(self.retry_period / 4)
+                else:
+                    self._holds(lease, sent)
+                    return
+        raise LeaseLost("the Lease could not be renewed in time")
+
+    async def _look(self) -> None:
+        """Somebody wrote the Lease: an earlier try of ours, a person's note, or another holder."""
+        try:
+            lease = await self._read()
+        except (ApiError, Unanswered):
+            await asyncio.sleep(self.retry_period / 4)
+            return
+        if lease is None:
+            self._until = float("-inf")
+            raise LeaseLost("the Lease was deleted")
+        ours = (self._identity, self._transitions)
+        if (lease.spec.holder_identity, lease.spec.lease_transitions or 0) != ours:
+            self._until = float("-inf")
+            raise LeaseLost(f"the Lease was taken by {lease.spec.holder_identity or 'nobody'}")
+        self._version = lease.metadata.resource_version
+
+    def _holds(self, lease: Lease, sent: float) -> Lease:
+        self._version = lease.metadata.resource_version
+        self._transitions = lease.spec.lease_transitions or 0
+        self._until = sent + self.renew_deadline
+        return lease
+
+    async def _patch(self, patch: object, within: float) -> Lease:
+        body = await self._client.patch(
+            LEASES, self._namespace, self._name, patch, kind="merge", within=within
+        )
+        return decoder(Lease).decode(body)
+
+    def _spec(self, *, transitions: int, fresh: bool = False) -> dict[str, Any]:
+        spec = {
+            "holderIdentity": self._identity,
+            "leaseDurationSeconds": math.ceil(self._duration),
+            "leaseTransitions": transitions,
+            "renewTime": _now(),
+        }
+        if fresh:
+            spec["acquireTime"] = spec["renewTime"]
+        return spec
+
+
+def _now() -> str:
+    """The time of day, for people who read the Lease; nothing is decided by it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
