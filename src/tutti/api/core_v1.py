@@ -212,6 +212,8 @@ class Volume(
         "gce_persistent_disk": "gcePersistentDisk",
         "aws_elastic_block_store": "awsElasticBlockStore",
         "azure_disk": "azureDisk",
+        "portworx": "portworxVolume",
+        "vsphere": "vsphereVolume",
     },
 ):
     """The sources that bear on placement; a volume of another kind has none of them."""
@@ -223,6 +225,9 @@ class Volume(
     gce_persistent_disk: InlineVolume | None = None
     aws_elastic_block_store: InlineVolume | None = None
     azure_disk: InlineVolume | None = None
+    cinder: InlineVolume | None = None
+    portworx: InlineVolume | None = None
+    vsphere: InlineVolume | None = None
     rbd: InlineVolume | None = None
     iscsi: InlineVolume | None = None
 

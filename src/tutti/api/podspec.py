@@ -1,0 +1,194 @@
+"""What a pod may ask of a scheduler: one table over every field of PodSpec.
+
+A field has no bearing on which node a pod gets, or is honoured, or is reported: a pod that sets it
+stays pending with a sentence that names it, and is never placed as if it hadn't asked. A test walks
+Kubernetes' schema, so that no field is forgotten.
+"""
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Final
+
+from tutti.api.core_v1 import Pod, Volume
+
+
+class Bearing(Enum):
+    IRRELEVANT = "has no bearing on which node a pod gets"
+    HONOURED = "is honoured"
+    REPORTED = "is not supported yet, and is reported on the pod"
+    INSIDE = "depends on the fields inside, which have rows of their own"
+
+
+IRRELEVANT: Final = Bearing.IRRELEVANT
+HONOURED: Final = Bearing.HONOURED
+REPORTED: Final = Bearing.REPORTED
+INSIDE: Final = Bearing.INSIDE
+
+POD_SPEC: Final[Mapping[str, Bearing]] = {
+    "activeDeadlineSeconds": IRRELEVANT,
+    "affinity": INSIDE,
+    "automountServiceAccountToken": IRRELEVANT,
+    "containers": INSIDE,
+    "dnsConfig": IRRELEVANT,
+    "dnsPolicy": IRRELEVANT,
+    "enableServiceLinks": IRRELEVANT,
+    "ephemeralContainers": IRRELEVANT,  # they come later, and hold no resources
+    "evictionResponders": IRRELEVANT,
+    "hostAliases": IRRELEVANT,
+    "hostIPC": IRRELEVANT,
+    "hostNetwork": IRRELEVANT,  # the server writes the ports it takes into the containers
+    "hostPID": IRRELEVANT,
+    "hostUsers": IRRELEVANT,
+    "hostname": IRRELEVANT,
+    "hostnameOverride": IRRELEVANT,
+    "imagePullSecrets": IRRELEVANT,
+    "initContainers": INSIDE,
+    "nodeName": HONOURED,  # whoever sets it has placed the pod
+    "nodeSelector": HONOURED,
+    "os": IRRELEVANT,  # kubelets check it; kube-scheduler doesn't either
+    "overhead": HONOURED,
+    "preemptionPolicy": HONOURED,
+    "priority": HONOURED,
+    "priorityClassName": HONOURED,
+    "readinessGates": IRRELEVANT,
+    "resourceClaims": REPORTED,
+    "resources": INSIDE,
+    "restartPolicy": IRRELEVANT,
+    "runtimeClassName": IRRELEVANT,  # the server writes its selector and overhead into the pod
+    "schedulerName": HONOURED,
+    "schedulingGates": HONOURED,
+    "schedulingGroup": HONOURED,
+    "securityContext": IRRELEVANT,
+    "serviceAccount": IRRELEVANT,
+    "serviceAccountName": IRRELEVANT,
+    "setHostnameAsFQDN": IRRELEVANT,
+    "shareProcessNamespace": IRRELEVANT,
+    "subdomain": IRRELEVANT,
+    "terminationGracePeriodSeconds": IRRELEVANT,
+    "tolerations": HONOURED,
+    "topologySpreadConstraints": REPORTED,
+    "volumes": INSIDE,
+    "workloadRef": IRRELEVANT,  # the 1.35 edition's field; 1.37 doesn't serve it
+}
+
+AFFINITY: Final[Mapping[str, Bearing]] = {
+    "nodeAffinity": HONOURED,
+    "podAffinity": REPORTED,
+    "podAntiAffinity": REPORTED,
+}
+
+CONTAINER: Final[Mapping[str, Bearing]] = {
+    "args": IRRELEVANT,
+    "command": IRRELEVANT,
+    "env": IRRELEVANT,
+    "envFrom": IRRELEVANT,
+    "image": IRRELEVANT,  # where it lies already is a preference that no pod can ask for
+    "imagePullPolicy": IRRELEVANT,
+    "lifecycle": IRRELEVANT,
+    "livenessProbe": IRRELEVANT,
+    "name": IRRELEVANT,
+    "ports": HONOURED,
+    "readinessProbe": IRRELEVANT,
+    "resizePolicy": IRRELEVANT,
+    "resources": INSIDE,
+    "restartPolicy": HONOURED,  # an init container that is always restarted is a sidecar
+    "restartPolicyRules": IRRELEVANT,
+    "securityContext": IRRELEVANT,
+    "startupProbe": IRRELEVANT,
+    "stdin": IRRELEVANT,
+    "stdinOnce": IRRELEVANT,
+    "terminationMessagePath": IRRELEVANT,
+    "terminationMessagePolicy": IRRELEVANT,
+    "tty": IRRELEVANT,
+    "volumeDevices": IRRELEVANT,  # the volume itself counts, not where it shows
+    "volumeMounts": IRRELEVANT,
+    "workingDir": IRRELEVANT,
+}
+
+RESOURCES: Final[Mapping[str, Bearing]] = {
+    "claims": IRRELEVANT,  # they pick from the pod's resourceClaims
+    "limits": IRRELEVANT,  # the server makes requests of them where there are none
+    "requests": HONOURED,
+}
+
+VOLUME: Final[Mapping[str, Bearing]] = {
+    "awsElasticBlockStore": REPORTED,
+    "azureDisk": REPORTED,
+    "azureFile": IRRELEVANT,  # a share, not attached to a node
+    "cephfs": IRRELEVANT,
+    "cinder": REPORTED,
+    "configMap": IRRELEVANT,
+    "csi": REPORTED,
+    "downwardAPI": IRRELEVANT,
+    "emptyDir": IRRELEVANT,
+    "ephemeral": REPORTED,
+    "fc": IRRELEVANT,
+    "flexVolume": IRRELEVANT,
+    "flocker": IRRELEVANT,
+    "gcePersistentDisk": REPORTED,
+    "gitRepo": IRRELEVANT,
+    "glusterfs": IRRELEVANT,
+    "hostPath": IRRELEVANT,
+    "image": IRRELEVANT,
+    "iscsi": REPORTED,
+    "name": IRRELEVANT,
+    "nfs": IRRELEVANT,
+    "persistentVolumeClaim": REPORTED,
+    "photonPersistentDisk": IRRELEVANT,
+    "portworxVolume": REPORTED,
+    "projected": IRRELEVANT,
+    "quobyte": IRRELEVANT,
+    "rbd": REPORTED,
+    "scaleIO": IRRELEVANT,
+    "secret": IRRELEVANT,
+    "storageos": IRRELEVANT,
+    "vsphereVolume": REPORTED,
+}
+
+TABLES: Final[Mapping[str, Mapping[str, Bearing]]] = {
+    "": POD_SPEC,
+    "affinity": AFFINITY,
+    "containers": CONTAINER,
+    "initContainers": CONTAINER,
+    "containers.resources": RESOURCES,
+    "initContainers.resources": RESOURCES,
+    "resources": RESOURCES,
+    "volumes": VOLUME,
+}
+"""The table of the fields inside each field whose row says INSIDE."""
+
+
+def unsupported(pod: Pod) -> list[str]:
+    """The fields that the pod sets and that aren't supported yet, as a user would find them."""
+    return list(_reported(pod))
+
+
+def _reported(pod: Pod) -> Iterator[str]:
+    spec = pod.spec
+    if spec.resource_claims:
+        yield "spec.resourceClaims"
+    if spec.topology_spread_constraints:
+        yield "spec.topologySpreadConstraints"
+    if spec.affinity and spec.affinity.pod_affinity:
+        yield "spec.affinity.podAffinity"
+    if spec.affinity and spec.affinity.pod_anti_affinity:
+        yield "spec.affinity.podAntiAffinity"
+    for index, volume in enumerate(spec.volumes):
+        for source in _sources(volume):
+            yield f"spec.volumes[{index}].{source}"
+
+
+def _sources(volume: Volume) -> Iterator[str]:
+    """The reported sources of a volume: those that its projection reads."""
+    for attribute, name in _SOURCES.items():
+        if getattr(volume, attribute) is not None:
+            yield name
+
+
+_SOURCES: Final = {
+    attribute: name
+    for attribute, name in zip(
+        Volume.__struct_fields__, Volume.__struct_encode_fields__, strict=True
+    )
+    if VOLUME[name] is REPORTED
+}

@@ -1,0 +1,56 @@
+"""The table of what a pod may ask."""
+
+import msgspec
+import pytest
+
+from tutti.api.core_v1 import Pod, Volume
+from tutti.api.podspec import INSIDE, REPORTED, TABLES, VOLUME, unsupported
+
+
+@pytest.mark.parametrize(
+    ("spec", "fields"),
+    [
+        pytest.param({}, [], id="a plain pod"),
+        pytest.param(
+            {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "configMap": {"name": "c"}}]},
+            [],
+            id="volumes that every node can serve",
+        ),
+        pytest.param(
+            {"volumes": [{"name": "a", "persistentVolumeClaim": {"claimName": "c"}}]},
+            ["spec.volumes[0].persistentVolumeClaim"],
+            id="a claim",
+        ),
+        pytest.param(
+            {"volumes": [{"name": "a", "hostPath": {"path": "/"}}, {"name": "b", "ephemeral": {}}]},
+            ["spec.volumes[1].ephemeral"],
+            id="an ephemeral volume",
+        ),
+        pytest.param(
+            {"resourceClaims": [{"name": "gpu", "resourceClaimName": "x"}]},
+            ["spec.resourceClaims"],
+            id="a device claim",
+        ),
+    ],
+)
+def test_what_is_not_supported_is_named(spec: dict[str, object], fields: list[str]) -> None:
+    pod = msgspec.convert({"metadata": {"name": "pod"}, "spec": spec}, Pod)
+
+    assert unsupported(pod) == fields
+
+
+def test_every_field_inside_has_a_table() -> None:
+    inside = {
+        f"{path}.{field}".lstrip(".")
+        for path, table in TABLES.items()
+        for field, bearing in table.items()
+        if bearing is INSIDE
+    }
+
+    assert inside == set(TABLES) - {""}
+
+
+def test_every_reported_volume_is_read() -> None:
+    reported = {name for name, bearing in VOLUME.items() if bearing is REPORTED}
+
+    assert reported <= set(Volume.__struct_encode_fields__)
