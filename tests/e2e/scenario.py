@@ -1,0 +1,154 @@
+"""The language of `scenarios/*.yaml`, and the manifests that its words stand for.
+
+`docs/scenarios.md` explains it to people; whoever adds a field adds it there, too.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+SCHEDULING = "scheduling.k8s.io/v1beta1"
+Manifest = dict[str, Any]
+
+
+class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """A word that isn't known is a mistake, never ignored."""
+
+
+class PodSet(Words, frozen=True, kw_only=True):
+    """Pods that are alike, NAME-0, NAME-1, …; without a count one pod, NAME."""
+
+    name: str
+    count: int | None = None
+    group: str | None = None
+    requests: dict[str, str | int | float] = msgspec.field(default_factory=lambda: {"cpu": 1})
+    priority: str | None = None
+    node_selector: dict[str, str] = {}
+    tolerations: tuple[dict[str, str], ...] = ()
+    gates: tuple[str, ...] = ()
+    spec: dict[str, Any] = {}
+
+    @property
+    def names(self) -> list[str]:
+        if self.count is None:
+            return [self.name]
+        return [f"{self.name}-{number}" for number in range(self.count)]
+
+    def manifests(self, scheduler: str) -> Iterator[Manifest]:
+        spec: dict[str, Any] = {
+            "schedulerName": scheduler,
+            "terminationGracePeriodSeconds": 0,
+            "containers": [
+                {
+                    "name": "main",
+                    "image": "example.com/sample:1",
+                    "resources": {"requests": self.requests},
+                }
+            ],
+        }
+        if self.group is not None:
+            spec["schedulingGroup"] = {"podGroupName": self.group}
+        if self.priority is not None:
+            spec["priorityClassName"] = self.priority
+        if self.node_selector:
+            spec["nodeSelector"] = self.node_selector
+        if self.tolerations:
+            spec["tolerations"] = list(self.tolerations)
+        if self.gates:
+            spec["schedulingGates"] = [{"name": name} for name in self.gates]
+        for name in self.names:
+            yield {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": name},
+                "spec": spec | self.spec,
+            }
+
+
+class Group(Words, frozen=True, kw_only=True):
+    """A PodGroup: a gang where it has a `minCount`, basic where it has none."""
+
+    name: str
+    min_count: int | None = None
+    priority: str | None = None
+
+    def manifest(self) -> Manifest:
+        gang = {"gang": {"minCount": self.min_count}}
+        spec: dict[str, Any] = {
+            "schedulingPolicy": {"basic": {}} if self.min_count is None else gang
+        }
+        if self.priority is not None:
+            spec["priorityClassName"] = self.priority
+        return {
+            "apiVersion": SCHEDULING,
+            "kind": "PodGroup",
+            "metadata": {"name": self.name},
+            "spec": spec,
+        }
+
+
+class Gang(PodSet, frozen=True, kw_only=True):
+    """A group and its pods in one: NAME, and `pods` members of it."""
+
+    min_count: int | None = None
+    pods: int
+
+    def parts(self) -> tuple[Group, PodSet]:
+        shared = ("name", "requests", "priority", "node_selector", "tolerations", "gates", "spec")
+        members = {field: getattr(self, field) for field in shared}
+        group = Group(name=self.name, min_count=self.min_count, priority=self.priority)
+        return group, PodSet(**members, count=self.pods, group=self.name)
+
+
+class Deletion(Words, frozen=True, kw_only=True):
+    pods: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+
+
+class Expectation(Words, frozen=True, kw_only=True):
+    """What must come to be true of a group and its members, or of a pod."""
+
+    bound: int | None = None
+    waiting: int | None = None
+    running: int | None = None
+    node: str | None = None
+    scheduled: bool | None = None
+    reason: str | None = None
+    says: str | None = None
+    satisfied: str | None = None
+    event: str | None = None
+    finalizer: str | None = None
+    gone: bool = False
+
+
+class Step(Words, frozen=True, kw_only=True):
+    """What is done, in the order of the fields, and what then comes to be true."""
+
+    delete: Deletion = Deletion()
+    cluster: dict[str, Any] | None = None
+    groups: tuple[Group, ...] = ()
+    pods: tuple[PodSet, ...] = ()
+    gangs: tuple[Gang, ...] = ()
+    min_count: dict[str, int] = {}
+    ungate: tuple[str, ...] = ()
+    expect: dict[str, Expectation] = {}
+
+
+class Scenario(Step, frozen=True, kw_only=True):
+    """The first step, and `then` the others."""
+
+    title: str
+    priorities: dict[str, int] = {}
+    then: tuple[Step, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return (self, *self.then)
+
+
+def read(file: Path) -> Scenario:
+    return msgspec.convert(yaml.safe_load(file.read_text()), Scenario)
