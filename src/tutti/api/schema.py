@@ -49,17 +49,17 @@ class Schema:
         try:
             obj = jsontext.decode(body)
         except jsontext.Malformed as error:
-            raise self._unrecognised(f"{error}", body) from None
+            raise self._unreadable(f"{error}", body) from None
         if obj.__class__ is not dict:
             kind = "array" if isinstance(obj, list) else checking.word(obj)
-            raise self._unrecognised(
+            raise self._unreadable(
                 f"json: cannot unmarshal {kind} into Go value of type {_META}", body
             )
         for name in ("kind", "apiVersion"):
             if not isinstance(obj.get(name), str | None):
                 kind = checking.word(obj[name])
                 why = f"json: cannot unmarshal {kind} into Go struct field .{name} of type string"
-                raise self._unrecognised(why, body)
+                raise self._unreadable(why, body)
         return obj, [f'duplicate field "{path}"' for path in jsontext.duplicates(body, obj)]
 
     def check(self, obj: dict[str, Any]) -> list[str]:
@@ -77,6 +77,13 @@ class Schema:
     def strict_error(self, complaints: list[str]) -> BadRequest:
         """What `fieldValidation=Strict` answers to complaints."""
         return self._unusable(f"strict decoding error: {', '.join(complaints)}")
+
+    def unrecognised(self, why: str, body: bytes) -> BadRequest:
+        """What a body gets of which not even the kind could be read."""
+        return BadRequest(
+            f"the object provided is unrecognized (must be of type {self.kind}): "
+            f"{why} ({_preview(body)})"
+        )
 
     def _expect(self, obj: dict[str, Any]) -> None:
         """Refuses a body of another kind or version; one that names none is taken as ours."""
@@ -111,11 +118,8 @@ class Schema:
             f'{self.kind} in version "{self.version}" cannot be handled as a {self.kind}: {why}'
         )
 
-    def _unrecognised(self, why: str, body: bytes) -> BadRequest:
-        return BadRequest(
-            f"the object provided is unrecognized (must be of type {self.kind}): "
-            f"couldn't get version/kind; json parse error: {why} ({_preview(body)})"
-        )
+    def _unreadable(self, why: str, body: bytes) -> BadRequest:
+        return self.unrecognised(f"couldn't get version/kind; json parse error: {why}", body)
 
 
 _META: Final = (
