@@ -84,3 +84,8 @@ def widened(column: NDArray[_Element], length: int) -> NDArray[_Element]:
     fresh = np.full(shape, ABSENT if column.dtype == np.int32 else 0, dtype=column.dtype)
     fresh[..., : column.shape[-1]] = column
     return fresh
+
+
+def with_more_rows(table: Amounts, count: int) -> Amounts:
+    """A copy of a `[resource, node]` table with resources that nobody has yet."""
+    return np.concatenate((table, amounts(count, table.shape[-1])))

@@ -5,7 +5,7 @@ position says nothing about age or name, and no rule may depend on it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -78,6 +78,15 @@ class Snapshot:
     @property
     def node_count(self) -> int:
         return int(np.count_nonzero(self.nodes.present))
+
+    def with_more_rows(self, count: int) -> "Snapshot":
+        """The same cluster, with rows for resources that it has none of."""
+        allocatable = columns.with_more_rows(self.nodes.allocatable, count)
+        return replace(
+            self,
+            nodes=replace(self.nodes, allocatable=columns.read_only(allocatable)),
+            used=columns.read_only(columns.with_more_rows(self.used, count)),
+        )
 
     def tie_order(self, seed: int) -> Amounts:
         """A number per node, from 0 up: of nodes that are worth the same, the highest is taken.

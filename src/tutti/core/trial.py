@@ -66,13 +66,13 @@ class Trial:
         """How the nodes rank for the class now."""
         ranking = self._rankings.get(cls.id)
         if ranking is None:
-            self._check_known(cls)
+            self._make_rows_for(cls)
             ranking = self._rankings[cls.id] = Ranking(self, cls)
         ranking.refresh()
         return ranking
 
     def _apply(self, taken: Taken) -> None:
-        self._check_known(taken.cls)
+        self._make_rows_for(taken.cls)
         self._change(taken.cls, taken.nodes, taken.counts)
         self._log.append(taken)
 
@@ -80,6 +80,9 @@ class Trial:
         self.used[cls.held_rows[:, np.newaxis], nodes] += cls.held_amounts[:, np.newaxis] * counts
         self.touched.append(nodes)
 
-    def _check_known(self, cls: PodClass) -> None:
-        if int(cls.held_rows.max()) >= len(self.used):
-            raise ValueError(f"class {cls.id} is newer than snapshot {self.snapshot.version}")
+    def _make_rows_for(self, cls: PodClass) -> None:
+        """A class newer than the snapshot may name what no node had then: nobody holds it either."""
+        missing = int(cls.held_rows.max()) + 1 - len(self.used)
+        if missing > 0:
+            self.snapshot = self.snapshot.with_more_rows(missing)
+            self.used = columns.with_more_rows(self.used, missing)

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
 
-import numpy as np
-
 from tutti.api import core_v1 as api
 from tutti.api import quantity
 from tutti.core import columns
@@ -280,9 +278,8 @@ class Cluster:
         return len(self._resources) + len(self._ports)
 
     def _add_table_row(self) -> None:
-        fresh = columns.amounts(1, len(self._present))
-        self._allocatable = np.concatenate((self._allocatable, fresh))
-        self._used = np.concatenate((self._used, fresh))
+        self._allocatable = columns.with_more_rows(self._allocatable, 1)
+        self._used = columns.with_more_rows(self._used, 1)
         self._nodes = None
 
     def _view_of_nodes(self) -> Nodes:

@@ -1,0 +1,94 @@
+"""The columns and the oracle agree: on masks, on scores, on choices."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core import clusters
+from tests.core.oracle import Oracle
+from tests.core.support import cluster, trial
+from tutti.api.core_v1 import Node, Pod
+from tutti.core.place import place
+from tutti.core.reasons import tally
+from tutti.engine.encode import Cluster
+
+small_counts = st.integers(1, 12)
+
+
+def both(nodes: list[Node], running: list[tuple[int, Pod]], seed: int) -> tuple[Cluster, Oracle]:
+    """The same cluster twice; pods run where they happen to be, even where they don't fit."""
+    here = cluster(*nodes)
+    snapshot = here.snapshot()
+    order = snapshot.tie_order(seed)
+    oracle = Oracle(nodes, tie=lambda name: int(order[snapshot.nodes.row_of[name]]))
+    for number, (index, pod) in enumerate(running):
+        name = nodes[index % len(nodes)].metadata.name
+        here.hold(f"running-{number}", here.class_of(pod), name)
+        oracle.running.append((pod, name))
+    return here, oracle
+
+
+def names(here: Cluster, rows: list[int]) -> list[str]:
+    return [here.snapshot().nodes.names[row] for row in rows]
+
+
+running_pods = st.lists(st.tuples(st.integers(0, 5), clusters.pods()), max_size=5)
+
+
+@given(clusters.nodes(), running_pods, clusters.pods())
+def test_masks_and_reasons_agree(
+    nodes: list[Node], running: list[tuple[int, Pod]], pod: Pod
+) -> None:
+    here, oracle = both(nodes, running, seed=0)
+    cls = here.class_of(pod)
+    attempt = trial(here)
+
+    reasons = {node.metadata.name: oracle.why_not(pod, node) for node in nodes}
+
+    passing = {name for name, why in reasons.items() if not why}
+    rows = attempt.ranking(cls).open.nonzero()[0].tolist()
+    assert set(names(here, rows)) == passing
+    counted = Counter(reason for why in reasons.values() for reason in why)
+    found = tally(attempt.snapshot, attempt.used, attempt.profile, cls)
+    assert dict(found.counts) == counted
+
+
+@given(clusters.nodes(), running_pods, clusters.pods())
+def test_scores_agree_up_to_what_is_the_same_for_all(
+    nodes: list[Node], running: list[tuple[int, Pod]], pod: Pod
+) -> None:
+    here, oracle = both(nodes, running, seed=0)
+    cls = here.class_of(pod)
+    ranking = trial(here).ranking(cls)
+
+    passing = [node for node in nodes if not oracle.why_not(pod, node)]
+
+    if passing:
+        theirs = oracle.scores(pod, passing)
+        rows = ranking.open.nonzero()[0]
+        ours = dict(zip(names(here, rows.tolist()), ranking.scores(rows, 1)[0], strict=True))
+        least = min(theirs.values()) - min(ours.values())
+        assert {name: int(score) + least for name, score in ours.items()} == theirs
+
+
+@given(
+    clusters.nodes(),
+    running_pods,
+    st.lists(st.tuples(small_counts, clusters.pods()), min_size=1, max_size=3),
+    st.integers(0, 3),
+)
+def test_many_pods_at_once_go_where_they_would_go_one_by_one(
+    nodes: list[Node],
+    running: list[tuple[int, Pod]],
+    wanted: list[tuple[int, Pod]],
+    seed: int,
+) -> None:
+    here, oracle = both(nodes, running, seed)
+    known = [(count, pod, here.class_of(pod)) for count, pod in wanted]
+    attempt = trial(here, seed)
+
+    for count, pod, cls in known:
+        chosen = names(here, place(attempt, cls, count).tolist())
+        one_by_one = [oracle.place(pod) for _ in range(count)]
+        assert chosen == [name for name in one_by_one if name is not None]
