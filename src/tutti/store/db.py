@@ -81,8 +81,9 @@ def _prepare(connection: sqlite3.Connection, folder: Path | None) -> None:
             f"{folder} has data of schema {version}; this version of Tutti knows {SCHEMA_VERSION}"
         )
     if folder is not None:
+        # FULL, and the folder's sync as well when the journal goes that was there before WAL.
+        connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         connection.execute(f"PRAGMA journal_size_limit = {_KEPT_WAL_BYTES}")
     if version == 0:

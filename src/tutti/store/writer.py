@@ -18,7 +18,7 @@ from tutti.store import log
 from tutti.store.changes import Change, Changed, Revisions
 from tutti.store.db import Database
 from tutti.store.errors import Closed, Failed, Full, Refused, StoreError
-from tutti.store.objects import newest
+from tutti.store.objects import OPENING, newest
 
 _GROUP_CHANGES = 256  # a group's statements hold up the event loop for some milliseconds at most
 _PRUNE_AT_LEAST = 256
@@ -62,10 +62,7 @@ class Writer:
         """Write all of `changes` or none; their versions, once they are on disk."""
         if self._closed:
             raise Closed("the store is closed")
-        if len({(change.resource, change.namespace, change.name) for change in changes}) < len(
-            changes
-        ):
-            raise ValueError("a commit changes each object once")
+        _check(changes)
         loop = asyncio.get_running_loop()
         answer: Answer = loop.create_future()
         self._waiting.append(_Waiting(changes, answer))
@@ -182,6 +179,15 @@ class Writer:
         with contextlib.suppress(sqlite3.Error):
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+
+
+def _check(changes: Sequence[Change]) -> None:
+    keys = {(change.resource, change.namespace, change.name) for change in changes}
+    if len(keys) < len(changes):
+        raise ValueError("a commit changes each object once")
+    for change in changes:
+        if not change.value.startswith(OPENING):
+            raise ValueError(f"a stored value begins with {OPENING!r}, not {change.value[:20]!r}")
 
 
 def _fail(group: list[_Waiting], error: BaseException) -> None:
