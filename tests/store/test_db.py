@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.store.values import put, remove
 
+from tests.store.values import put, remove
 from tutti.store import Locked, NewerSchema, Store
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.store.disk import Disk
 from tests.store.values import put, value
-
 from tutti.store import Failed, Full, Store
 
 WRITES_UNDER_LOAD = """

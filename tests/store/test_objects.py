@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from tests.store.values import put, remove, value
 
+from tests.store.values import put, remove, value
 from tutti.store import Ahead, Compacted, Page, Row, Store, with_version
 
 

@@ -17,8 +17,8 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.store.values import value
 
+from tests.store.values import value
 from tutti.store import Change, Changed, Compacted, Put, Refused, Remove, Row, Store, Watch
 
 Key = tuple[str, str, str]

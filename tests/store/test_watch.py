@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.store.values import put, remove, value
 
+from tests.store.values import put, remove, value
 from tutti.store import Ahead, Behind, Changed, Closed, Compacted, Remove, Store, Watch
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from tutti.web.app import TEXT, Request, Response
 
-PATHS: Final = ("/healthz", "/livez", "/readyz")
+KINDS: Final = ("healthz", "livez", "readyz")
 
 Check = Callable[[], str | None]
 """Says what is wrong, or None."""
@@ -22,9 +22,8 @@ class Health:
 
     def response(self, request: Request) -> Response | None:
         """The answer, where the path is one of health; None elsewhere."""
-        _, _, rest = request.path.partition("/")
-        kind, _, name = rest.partition("/")
-        if f"/{kind}" not in PATHS:
+        kind, _, name = request.path[1:].partition("/")
+        if kind not in KINDS:
             return None
         checks = self._ready if kind == "readyz" else self._alive
         if name:
@@ -37,7 +36,7 @@ class Health:
 
 
 def is_health(path: str) -> bool:
-    return path.startswith(PATHS)
+    return path[1:].partition("/")[0] in KINDS
 
 
 def _report(kind: str, checks: Mapping[str, Check], verbose: bool) -> Response:
