@@ -1,0 +1,516 @@
+"""Who belongs to whom, what is here and what is missing: counted as it changes.
+
+Pods hang on groups, groups on composite groups; what hangs on nothing is a root. Objects come in
+any order: a group has its place as soon as anything names it, with or without its object. A change
+costs the depth of its tree, not the size of its group: every group counts its members by state, and
+its children by what they say of themselves (see `Tally`), and passes on only what changed.
+
+    FOREIGN    another scheduler's, not bound
+    GATED -> PENDING -> ASSUMED -> BOUND -> LEAVING | FINISHED | FAILED
+    REPORTED   asks for what is not supported yet
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+from tutti.api.core_v1 import Pod
+from tutti.api.scheduling import CompositePodGroup, PodGroup
+from tutti.core.pods import PodClass
+from tutti.engine.messages import GroupRef, PodRef
+
+_What = TypeVar("_What", str, int)
+
+Kind: TypeAlias = Literal["Pod", "PodGroup", "CompositePodGroup"]
+
+
+class State(IntEnum):
+    """Where a member stands, as far as its group is concerned."""
+
+    FOREIGN = 0
+    GATED = 1
+    REPORTED = 2
+    PENDING = 3
+    ASSUMED = 4
+    BOUND = 5
+    LEAVING = 6
+    FINISHED = 7
+    FAILED = 8
+
+
+FOREIGN, GATED, REPORTED, PENDING, ASSUMED, BOUND, LEAVING, FINISHED, FAILED = State
+UNBOUND = frozenset({FOREIGN, GATED, REPORTED, PENDING})
+ALIVE = frozenset({FOREIGN, GATED, REPORTED, PENDING, ASSUMED, BOUND})
+
+
+class Tally(NamedTuple):
+    """What a group says of itself to its parent, and what a parent counts of its children."""
+
+    admissible: int = 0
+    """With what waits, is decided and runs, its quorum can be met."""
+    standing: int = 0
+    """Its quorum is bound."""
+    workable: int = 0
+    """It is admissible, and somebody in it waits to be placed."""
+    mixed: int = 0
+    """Members that can't be scheduled together are in it."""
+    open: int = 0
+    """Members of ours are in it that are on no node."""
+
+
+class Member:
+    """One pod that the engine knows, with what was decided and said about it."""
+
+    __slots__ = ("cls", "commit", "group", "node", "pod", "ref", "said", "state")
+
+    def __init__(self, pod: Pod, state: State, cls: PodClass) -> None:
+        meta = pod.metadata
+        self.ref = PodRef(meta.namespace, meta.name, meta.uid)
+        self.pod = pod
+        self.cls = cls
+        self.state = state
+        self.node = pod.spec.node_name
+        self.group: Group | None = None
+        self.commit = ""
+        self.said: tuple[str, str] | None = None
+
+
+class Group:
+    """A place in the forest: a PodGroup, a CompositePodGroup, or the group of one of a lone pod."""
+
+    __slots__ = (
+        "children",
+        "counts",
+        "fault",
+        "gang",
+        "key",
+        "kind",
+        "laid_out",
+        "members",
+        "name",
+        "names",
+        "namespace",
+        "object",
+        "parent",
+        "pending",
+        "priorities",
+        "quorum",
+        "said",
+        "tallies",
+        "tally",
+    )
+
+    def __init__(self, kind: Kind, namespace: str, name: str) -> None:
+        self.kind = kind
+        self.namespace = namespace
+        self.name = name
+        self.key = key_of(kind, namespace, name)
+        self.object: PodGroup | CompositePodGroup | None = None
+        self.quorum = 1
+        self.gang = kind == "Pod"
+        self.parent: Group | None = None
+        self.children: dict[str, Group] = {}
+        self.members: dict[str, Member] = {}
+        self.counts = [0] * len(State)
+        self.pending: dict[PodClass, dict[str, Member]] = {}
+        self.names: dict[str, int] = {}
+        self.priorities: dict[int, int] = {}
+        self.tally = Tally()
+        self.tallies = [0] * len(Tally._fields)
+        self.laid_out = False
+        self.fault: str | None = None
+        self.said: dict[str, tuple[str, str, str]] = {}
+
+    @property
+    def ref(self) -> GroupRef | None:
+        """None while the object isn't here, and for a lone pod."""
+        if self.object is None or self.kind == "Pod":
+            return None
+        return GroupRef(self.kind, self.namespace, self.name, self.object.metadata.uid)
+
+    @property
+    def is_there(self) -> bool:
+        return self.object is not None or self.kind == "Pod"
+
+    @property
+    def counted(self) -> int:
+        """What counts towards the quorum by itself: bound and alive, or finished for good."""
+        if self.kind == "CompositePodGroup":
+            return self.tallies[1]
+        return self.counts[BOUND] + self.counts[FINISHED]
+
+    @property
+    def eligible(self) -> int:
+        """Members that may be placed now. One that is gated holds a basic group back, as upstream."""
+        if not self.gang and self.counts[GATED]:
+            return 0
+        return self.counts[PENDING]
+
+    def is_atomic(self) -> bool:
+        """Whether part of its quorum without the rest would be half a gang."""
+        return self.gang and self.quorum > 1
+
+    def leaves(self) -> Iterator[Group]:
+        if self.kind != "CompositePodGroup":
+            yield self
+        for child in self.ordered_children():
+            yield from child.leaves()
+
+    def all(self) -> Iterator[Group]:
+        yield self
+        for child in self.ordered_children():
+            yield from child.all()
+
+    def ordered_children(self) -> list[Group]:
+        """By creation, then by name: a tie-break that no arrival order can change."""
+        return sorted(
+            self.children.values(), key=lambda child: (child.born, child.name, child.kind)
+        )
+
+    @property
+    def born(self) -> float:
+        if self.object is not None:
+            made = self.object.metadata.creation_timestamp
+        else:
+            made = min(
+                (
+                    member.pod.metadata.creation_timestamp
+                    for member in self.members.values()
+                    if member.pod.metadata.creation_timestamp is not None
+                ),
+                default=None,
+            )
+        return made.timestamp() if made is not None else 0.0
+
+    def priority(self) -> int:
+        """The group's own; where its edition has none, that of its lowest member."""
+        if self.object is not None and self.object.spec.priority is not None:
+            return self.object.spec.priority
+        return min((p for leaf in self.leaves() for p in leaf.priorities), default=0)
+
+
+def key_of(kind: Kind, namespace: str, name: str) -> str:
+    return f"{kind}/{namespace}/{name}"
+
+
+class Forest:
+    """All groups and all members. `touched` are the roots to look at again, in order of change."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, Group] = {}
+        self.members: dict[str, Member] = {}
+        self.touched: dict[str, None] = {}
+        self._uids: dict[tuple[str, str], str] = {}
+        self._composites = True
+
+    # --- pods ---------------------------------------------------------------------------------
+
+    def namesake(self, pod: Pod) -> Member | None:
+        """A known pod of the same name that this one has replaced."""
+        meta = pod.metadata
+        uid = self._uids.get((meta.namespace, meta.name), meta.uid)
+        return self.members[uid] if uid != meta.uid else None
+
+    def member_named(self, namespace: str, name: str) -> Member | None:
+        uid = self._uids.get((namespace, name))
+        return self.members[uid] if uid is not None else None
+
+    def add(self, pod: Pod, state: State, cls: PodClass) -> Member:
+        member = Member(pod, state, cls)
+        ref = member.ref
+        self.members[ref.uid] = member
+        self._uids[ref.namespace, ref.name] = ref.uid
+        if group := self._home(member):
+            member.group = group
+            group.members[ref.uid] = member
+            self._enter(group, member)
+        return member
+
+    def remove(self, uid: str) -> Member | None:
+        member = self.members.pop(uid, None)
+        if member is None:
+            return None
+        del self._uids[member.ref.namespace, member.ref.name]
+        if group := member.group:
+            del group.members[uid]
+            self._leave(group, member)
+            self._prune(group)
+        return member
+
+    def move(self, member: Member, state: State) -> None:
+        """The member stands elsewhere now; its group and all above it count anew."""
+        if state is member.state:
+            return
+        group = member.group
+        if group is None:
+            member.state = state
+            return
+        was = member.state
+        group.counts[was] -= 1
+        group.counts[state] += 1
+        if was is PENDING:
+            self._forget_pending(group, member)
+        elif state is PENDING:
+            group.pending.setdefault(member.cls, {})[member.ref.uid] = member
+        if (was in ALIVE) is not (state in ALIVE):
+            self._note_kind(group, member, 1 if state in ALIVE else -1)
+        member.state = state
+        if group.kind == "Pod" and state not in UNBOUND and state is not ASSUMED:
+            self._let_go(group, member)
+        else:
+            self._weigh(group)
+
+    def replace(self, member: Member, pod: Pod, state: State, cls: PodClass) -> None:
+        """The pod as it is now; only what changed is counted anew."""
+        group = member.group
+        if group is not None and cls is not member.cls and member.state is PENDING:
+            self._forget_pending(group, member)
+            group.pending.setdefault(cls, {})[member.ref.uid] = member
+            self.touch(group)
+        member.pod, member.cls = pod, cls
+        self.move(member, state)
+
+    # --- groups -------------------------------------------------------------------------------
+
+    def plant(self, kind: Kind, made: PodGroup | CompositePodGroup) -> Group:
+        """A group's object is here, or has changed."""
+        meta = made.metadata
+        group = self._place(kind, meta.namespace, meta.name)
+        if group.object is not None and group.object.metadata.uid != meta.uid:
+            group.said = {}
+        group.object = made
+        group.gang, group.quorum = policy_of(made)
+        self._unsettle(group)
+        self._attach(group)
+        self._weigh(group)
+        return group
+
+    def uproot(self, kind: Kind, namespace: str, name: str, uid: str) -> Group | None:
+        """A group's object has gone; its members and children stay where they are and wait."""
+        group = self.groups.get(key_of(kind, namespace, name))
+        if group is None or group.object is None or group.object.metadata.uid != uid:
+            return None
+        group.object = None
+        group.gang, group.quorum = False, 1
+        group.said = {}
+        self._unsettle(group)
+        self._attach(group)
+        self._weigh(group)
+        self._prune(group)
+        return group
+
+    def use_composites(self, served: bool) -> None:
+        """Where no composite groups are served, a left-over parent reference means nothing."""
+        if served != self._composites:
+            self._composites = served
+            for group in list(self.groups.values()):
+                self._attach(group)
+
+    def root_of(self, group: Group) -> Group:
+        """The top of its tree; of a ring of groups, the one whose key comes first."""
+        top, seen = group, {group.key}
+        while (parent := top.parent) is not None:
+            if parent.key in seen:
+                return _first_of_ring(parent)
+            seen.add(parent.key)
+            top = parent
+        return top
+
+    def touch(self, group: Group) -> None:
+        self.touched[self.root_of(group).key] = None
+
+    def check(self) -> list[str]:
+        """Count everything anew, and name every difference."""
+        wrong = []
+        for group in self.groups.values():
+            counts = [0] * len(State)
+            for member in group.members.values():
+                counts[member.state] += 1
+            tallies = [
+                sum(child.tally[index] for child in group.children.values())
+                for index in range(len(Tally._fields))
+            ]
+            pending = sum(len(alike) for alike in group.pending.values())
+            for what, counted, true in (
+                ("members", group.counts, counts),
+                ("children", group.tallies, tallies),
+                ("tally", group.tally, _tally_of(group)),
+                ("pending", pending, counts[PENDING]),
+            ):
+                if counted != true:
+                    wrong.append(f"{group.key}: {what} are {counted}, should be {true}")
+        return wrong
+
+    # --- how it is counted --------------------------------------------------------------------
+
+    def _home(self, member: Member) -> Group | None:
+        ref = member.ref
+        named = member.pod.spec.scheduling_group
+        if named is not None and named.pod_group_name:
+            return self._place("PodGroup", ref.namespace, named.pod_group_name)
+        if member.state in UNBOUND and member.state is not FOREIGN:
+            return self._place("Pod", ref.namespace, ref.name)
+        return None
+
+    def _place(self, kind: Kind, namespace: str, name: str) -> Group:
+        key = key_of(kind, namespace, name)
+        group = self.groups.get(key)
+        if group is None:
+            group = self.groups[key] = Group(kind, namespace, name)
+        return group
+
+    def _let_go(self, group: Group, member: Member) -> None:
+        """A lone pod is bound, or will never be: it is no root any more."""
+        member.group = None
+        del self.groups[group.key]
+        self.touched[group.key] = None
+
+    def _enter(self, group: Group, member: Member) -> None:
+        group.counts[member.state] += 1
+        if member.state is PENDING:
+            group.pending.setdefault(member.cls, {})[member.ref.uid] = member
+        if member.state in ALIVE:
+            self._note_kind(group, member, 1)
+        self._weigh(group)
+
+    def _leave(self, group: Group, member: Member) -> None:
+        group.counts[member.state] -= 1
+        if member.state is PENDING:
+            self._forget_pending(group, member)
+        if member.state in ALIVE:
+            self._note_kind(group, member, -1)
+        self._weigh(group)
+
+    def _forget_pending(self, group: Group, member: Member) -> None:
+        alike = group.pending[member.cls]
+        del alike[member.ref.uid]
+        if not alike:
+            del group.pending[member.cls]
+
+    def _note_kind(self, group: Group, member: Member, change: int) -> None:
+        spec = member.pod.spec
+        _count(group.names, spec.scheduler_name, change)
+        _count(group.priorities, spec.priority or 0, change)
+
+    def _weigh(self, group: Group) -> None:
+        """Count this group anew, and everything above it that this changes."""
+        self.touch(group)
+        at: Group | None = group
+        while at is not None:
+            tally = _tally_of(at)
+            if tally == at.tally:
+                return
+            parent = at.parent
+            if parent is not None:
+                tallies = parent.tallies
+                for index, (now, before) in enumerate(zip(tally, at.tally, strict=True)):
+                    tallies[index] += now - before
+            at.tally = tally
+            at = parent
+
+    def _attach(self, group: Group) -> None:
+        """Hang the group on the parent that its object names."""
+        named = None
+        if group.object is not None and self._composites:
+            named = group.object.spec.parent_composite_pod_group_name
+        parent = self._place("CompositePodGroup", group.namespace, named) if named else None
+        old = group.parent
+        if parent is old:
+            return
+        if old is not None:
+            self.touch(group)
+            del old.children[group.key]
+            for index, value in enumerate(group.tally):
+                old.tallies[index] -= value
+            group.parent = None
+            self._unsettle(old)
+            self._weigh(old)
+            self._prune(old)
+        if parent is not None:
+            self.touched[group.key] = None
+            group.parent = parent
+            parent.children[group.key] = group
+            for index, value in enumerate(group.tally):
+                parent.tallies[index] += value
+            self._weigh(parent)
+        self._unsettle(group)
+
+    def _unsettle(self, group: Group) -> None:
+        """The layout of the tree has to be looked at again."""
+        root = self.root_of(group)
+        root.laid_out = False
+        self.touched[root.key] = None
+
+    def _prune(self, group: Group) -> None:
+        """A place that nothing names any more is none."""
+        at: Group | None = group
+        while at is not None and at.object is None and not at.members and not at.children:
+            self.touched[at.key] = None
+            self.groups.pop(at.key, None)
+            at = at.parent
+
+
+def policy_of(made: PodGroup | CompositePodGroup) -> tuple[bool, int]:
+    """Whether it is a gang, and its quorum: M of the formulas, 1 for a basic group."""
+    if isinstance(made, PodGroup):
+        gang = made.spec.scheduling_policy.gang
+        return (False, 1) if gang is None else (True, max(1, gang.min_count))
+    groups = made.spec.scheduling_policy.gang
+    return (False, 1) if groups is None else (True, max(1, groups.min_group_count))
+
+
+def _tally_of(group: Group) -> Tally:
+    quorum = group.quorum
+    if group.kind == "CompositePodGroup":
+        admissible, standing, workable, mixed, unbound = group.tallies
+        if not group.is_there:
+            return Tally(open=unbound > 0)
+        can = admissible >= quorum
+        return Tally(can, standing >= quorum, can and workable > 0, mixed > 0, unbound > 0)
+    counts = group.counts
+    counted = counts[BOUND] + counts[FINISHED]
+    eligible = group.eligible
+    can = counted + counts[ASSUMED] + eligible >= quorum
+    waiting = counts[PENDING] + counts[GATED] + counts[REPORTED] > 0
+    if not group.is_there:
+        return Tally(open=waiting)
+    stands = counted >= quorum
+    return Tally(can, stands, can and eligible > 0, mixture(group) is not None, waiting)
+
+
+def mixture(group: Group) -> str | None:
+    """Why its members can't be scheduled together, in the words of kube-scheduler."""
+    if len(group.names) > 1:
+        first, second = sorted(group.names)[:2]
+        return (
+            "all pods in a single pod group should have the same .spec.schedulerName set, "
+            f'got: "{first}" and "{second}"'
+        )
+    own = group.object.spec.priority if group.object is not None else None
+    if own is not None:
+        for priority in sorted(group.priorities):
+            if priority != own:
+                return (
+                    "all pods in a single pod group should have the same priority as the pod "
+                    f"group's priority, got {priority} and {own}"
+                )
+    return None
+
+
+def _first_of_ring(group: Group) -> Group:
+    first, at = group, group.parent
+    while at is not None and at is not group:
+        if at.key < first.key:
+            first = at
+        at = at.parent
+    return first
+
+
+def _count(counts: dict[_What, int], what: _What, change: int) -> None:
+    now = counts.get(what, 0) + change
+    if now:
+        counts[what] = now
+    else:
+        del counts[what]

@@ -1,0 +1,300 @@
+"""What is said about a root: conditions of its pods and groups, events, and `why`.
+
+Everything is derived from how things are now; what was said already is not said again. A change of
+a reason is said at once, a change of mere numbers on pods only now and then (`refresh_interval`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+from tutti.api.meta import Condition
+from tutti.api.podspec import unsupported
+from tutti.core.plan import Refusal
+from tutti.engine.forest import (
+    ASSUMED,
+    FINISHED,
+    GATED,
+    PENDING,
+    REPORTED,
+    Group,
+    Member,
+    mixture,
+)
+from tutti.engine.messages import Action, Note, SetGroupCondition, SetPodCondition
+
+SATISFIED = "tutti.dev/Satisfied"
+INITIALLY = {
+    "PodGroup": "PodGroupInitiallyScheduled",
+    "CompositePodGroup": "CompositePodGroupInitiallyScheduled",
+}
+GATED_TEXT = "Scheduling is blocked due to non-empty scheduling gates"
+LONGEST_NOTE = 1024
+
+Reason = Literal[
+    "Bound",
+    "WaitingForObject",
+    "WaitingForMembers",
+    "Gated",
+    "NotFound",
+    "ProvedImpossible",
+    "Committing",
+    "BelowQuorum",
+    "Invalid",
+]
+"""Of `tutti.dev/Satisfied`; for programs. `WaitingForVictims` comes with preemption."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How a group stands, in a word and a sentence, and what that means for who waits in it."""
+
+    reason: Reason
+    sentence: str
+
+    @property
+    def is_satisfied(self) -> bool:
+        return self.reason == "Bound"
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.reason in ("WaitingForObject", "WaitingForMembers", "Gated")
+
+
+def outlook(group: Group, refusal: Refusal | None) -> Outlook | None:
+    """None while it is being decided: active, backing off after a failed binding, or new."""
+    if group.fault is not None:
+        return Outlook("Invalid", group.fault)
+    if (mixed := mixture(group)) is not None:
+        return Outlook("Invalid", mixed)
+    if not group.is_there:
+        return Outlook("WaitingForObject", f"waiting for {_named(group)} to be created")
+    if group.kind == "CompositePodGroup" or group.parent is not None:
+        return Outlook("NotFound", "trees of groups are not scheduled by Tutti yet")
+    if group.tally.standing:
+        return Outlook("Bound", _standing_sentence(group, refusal))
+    if group.counts[ASSUMED]:
+        return Outlook("Committing", f"{_bound(group)}, {group.counts[ASSUMED]} being bound")
+    why = _refused(refusal) if group.tally.admissible else _short_of_members(group)
+    if why is not None and group.counted:
+        lost = group.quorum - group.counted
+        return Outlook("BelowQuorum", f"{_bound(group)}, {lost} short: {why.sentence}")
+    return why
+
+
+def _refused(refusal: Refusal | None) -> Outlook | None:
+    if refusal is None:
+        return None
+    return Outlook("ProvedImpossible" if refusal.proved else "NotFound", refusal.message)
+
+
+def _short_of_members(group: Group) -> Outlook:
+    counts = group.counts
+    here = group.counted + sum(counts[state] for state in (ASSUMED, PENDING, GATED, REPORTED))
+    needs = f"needs {_number(group.quorum, 'member')}, {here} {'is' if here == 1 else 'are'} here"
+    if gated := counts[GATED]:
+        held = "it is" if gated == here == 1 else f"{gated} {'is' if gated == 1 else 'are'}"
+        reason: Reason = "Gated" if here >= group.quorum else "WaitingForMembers"
+        return Outlook(reason, f"{needs}: {held} held by scheduling gates")
+    if reported := counts[REPORTED]:
+        return Outlook(
+            "WaitingForMembers", f"{needs}: {reported} ask for what is not supported yet"
+        )
+    return Outlook("WaitingForMembers", needs)
+
+
+def _standing_sentence(group: Group, refusal: Refusal | None) -> str:
+    sentence = _bound(group)
+    if finished := group.counts[FINISHED]:
+        sentence += f", {finished} of them finished"
+    if group.counts[PENDING] and refusal is not None:
+        sentence += f"; {group.counts[PENDING]} more wait: {refusal.message}"
+    return sentence
+
+
+def _bound(group: Group) -> str:
+    return f"needs {group.quorum}, {group.counted} bound"
+
+
+def _named(group: Group) -> str:
+    return f'{group.kind} "{group.name}"'
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+@dataclass(frozen=True, slots=True)
+class PodWord:
+    reason: str
+    message: str
+
+
+class Words:
+    """Says what has not been said. Its memory is on the members and groups themselves."""
+
+    def __init__(self, refresh_interval: float) -> None:
+        self._refresh_interval = refresh_interval
+        self._said_at: dict[str, float] = {}
+        self.group_status = True
+
+    def of_root(
+        self, root: Group, refusal: Refusal | None, now: float
+    ) -> tuple[list[Action], bool]:
+        """What is new, and whether some numbers were held back that should be said later."""
+        quiet = now - self._said_at.get(root.key, -self._refresh_interval) < self._refresh_interval
+        actions: list[Action] = []
+        held_back = False
+        for group in root.all():
+            view = outlook(group, refusal)
+            if view is not None:
+                actions.extend(self._about_group(group, view, refusal))
+            for member, word in _pod_words(group, view, refusal):
+                if member.said == (word.reason, word.message):
+                    continue
+                if quiet and member.said is not None and member.said[0] == word.reason:
+                    held_back = True
+                    continue
+                actions.extend(_about_pod(member, word))
+        if len(actions) and not quiet:
+            self._said_at[root.key] = now
+        return actions, held_back
+
+    def forget(self, key: str) -> None:
+        self._said_at.pop(key, None)
+
+    def _about_group(
+        self, group: Group, view: Outlook, refusal: Refusal | None
+    ) -> Iterator[Action]:
+        if not self.group_status or group.kind == "Pod":
+            return
+        status = "True" if view.is_satisfied else "False"
+        yield from _say(group, SATISFIED, status, view.reason, view.sentence)
+        condition = INITIALLY[group.kind]
+        if group.said.get(condition, ("",))[0] == "True":
+            return
+        if is_scheduled(group):
+            yield from _say(group, condition, "True", "Scheduled", "")
+        elif view.reason == "Invalid":
+            composite = group.kind == "CompositePodGroup"
+            reason = "Invalid" if composite else "SchedulerError"
+            yield from _say(group, condition, "False", reason, view.sentence)
+        elif refusal is not None and group.tally.admissible and not group.tally.standing:
+            yield from _say(group, condition, "False", "Unschedulable", _upstream(group, refusal))
+
+
+def is_scheduled(group: Group) -> bool:
+    """Its quorum is bound, and that of every gang above it."""
+    at: Group | None = group
+    while at is not None:
+        if not at.tally.standing and (at is group or at.is_atomic()):
+            return False
+        at = at.parent
+    return True
+
+
+def scheduled_note(member: Member) -> Note:
+    ref = member.ref
+    message = f"Successfully assigned {ref.namespace}/{ref.name} to {member.node}"
+    return Note(ref, "Normal", "Scheduled", "Binding", message)
+
+
+def _upstream(group: Group, refusal: Refusal) -> str:
+    """The sentence of kube-scheduler's own condition."""
+    return (
+        f"minCount ({group.quorum}) cannot be satisfied: "
+        f"{group.counted + refusal.fits} scheduled, 0 remaining"
+    )
+
+
+def _pod_words(
+    group: Group, view: Outlook | None, refusal: Refusal | None
+) -> Iterator[tuple[Member, PodWord]]:
+    counts = group.counts
+    if not (counts[PENDING] or counts[GATED] or counts[REPORTED]):
+        return
+    if counts[GATED] or counts[REPORTED]:
+        yield from _held_words(group)
+    if view is None:
+        return
+    waiting = (member for alike in group.pending.values() for member in alike.values())
+    if view.reason == "Invalid":
+        word = PodWord("SchedulerError", view.sentence)
+    elif not (group.is_there and group.tally.admissible) or not group.eligible or group.parent:
+        word = PodWord("NotReadyForScheduling", view.sentence)
+    elif refusal is not None:
+        yield from _refused_words(group, refusal)
+        return
+    else:
+        return
+    for member in waiting:
+        yield member, word
+
+
+def _refused_words(group: Group, refusal: Refusal) -> Iterator[tuple[Member, PodWord]]:
+    """Members that could have been placed speak of the group, the others of the nodes."""
+    alone = PodWord("Unschedulable", refusal.tally.sentence())
+    together = PodWord("Unschedulable", f"pod group is unschedulable, {_upstream(group, refusal)}")
+    placeable = refusal.fits if group.gang and not group.tally.standing else 0
+    by_name = sorted(
+        chain.from_iterable(alike.values() for alike in group.pending.values()),
+        key=lambda member: member.ref.name,
+    )
+    for place, member in enumerate(by_name):
+        yield member, together if place < placeable else alone
+
+
+def _held_words(group: Group) -> Iterator[tuple[Member, PodWord]]:
+    for member in group.members.values():
+        if member.state is GATED:
+            yield member, PodWord("SchedulingGated", GATED_TEXT)
+        elif member.state is REPORTED:
+            fields = ", ".join(unsupported(member.pod))
+            yield member, PodWord("Unschedulable", f"not supported by Tutti yet: {fields}")
+
+
+def _say(group: Group, type: str, status: str, reason: str, message: str) -> Iterator[Action]:
+    ref = group.ref
+    if ref is None or group.said.get(type) == (status, reason, message):
+        return
+    group.said[type] = (status, reason, message)
+    assert group.object is not None
+    generation = group.object.metadata.generation
+    yield SetGroupCondition(
+        ref,
+        Condition(
+            type=type, status=status, reason=reason, message=message, observed_generation=generation
+        ),
+    )
+
+
+def _about_pod(member: Member, word: PodWord) -> Iterator[Action]:
+    member.said = (word.reason, word.message)
+    nominated = "" if member.pod.status.nominated_node_name else None
+    yield SetPodCondition(
+        member.ref,
+        Condition(
+            type="PodScheduled",
+            status="False",
+            reason=word.reason,
+            message=word.message,
+            observed_generation=member.pod.metadata.generation,
+        ),
+        nominated,
+    )
+    if word.reason in ("Unschedulable", "SchedulerError"):
+        yield Note(member.ref, "Warning", "FailedScheduling", "Scheduling", _cut(word.message))
+
+
+def _cut(message: str) -> str:
+    return message if len(message) <= LONGEST_NOTE else message[: LONGEST_NOTE - 4] + " ..."
+
+
+def said_of(conditions: tuple[Condition, ...], type: str) -> tuple[str, str, str] | None:
+    for condition in conditions:
+        if condition.type == type:
+            return condition.status, condition.reason, condition.message
+    return None

@@ -1,0 +1,352 @@
+"""Flat groups from events to bindings: whole, or not at all. Numbers are of the checklist of
+behaviours in Kubernetes' own scheduler that Tutti keeps (or, where it says so, does better)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.stage import Stage, basic, gang, node, pod
+from tutti.engine.messages import Bind, Note, WriteIntent
+
+
+def members(group: str, count: int, **more: object):
+    return [pod(f"{group}-{i}", group, **more) for i in range(count)]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+def test_a_gang_that_fits_is_bound_whole_and_says_so(stage):
+    """40."""
+    stage.add(node("n0"), gang("g", 3), *members("g", 3))
+    stage.play()
+    assert stage.places() == {"g-0": "n0", "g-1": "n0", "g-2": "n0"}
+    assert stage.initially("g") == "True/Scheduled"
+    assert stage.satisfied("g") == "Bound"
+
+
+def test_no_binding_goes_out_before_its_unit_stands_on_the_lease(stage):
+    stage.writes_intents = False
+    stage.add(node("n0"), gang("g", 2), *members("g", 2))
+    [intent] = stage.turn()
+    assert isinstance(intent, WriteIntent)
+    assert [unit.name for unit in intent.units] == ["g"]
+    stage.play(30)
+    assert stage.logged(Bind) == []
+
+
+def test_a_unit_leaves_the_lease_when_its_quorum_is_bound(stage):
+    stage.add(node("n0"), gang("g", 2), *members("g", 2))
+    stage.play(5)
+    assert stage.units == ()
+
+
+def test_a_gang_that_lacks_one_place_gets_none(stage):
+    """41, 42, 43."""
+    stage.add(node("n0", "2"), gang("g", 3), *members("g", 3))
+    stage.play(5)
+    assert stage.bound() == 0
+    assert stage.initially("g") == "False/Unschedulable"
+    condition = stage.condition("g", "PodGroupInitiallyScheduled")
+    assert condition.message == "minCount (3) cannot be satisfied: 2 scheduled, 0 remaining"
+    assert stage.satisfied("g") == "ProvedImpossible"
+    assert stage.said("g-0") == (
+        "Unschedulable: pod group is unschedulable, "
+        "minCount (3) cannot be satisfied: 2 scheduled, 0 remaining"
+    )
+    assert stage.said("g-2") == "Unschedulable: 0/1 nodes are available: 1 Insufficient cpu."
+
+
+def test_members_beyond_the_quorum_are_bound_where_they_fit(stage):
+    """44, 11.2: four members of which three fit."""
+    stage.add(node("n0", "3"), gang("g", 2), *members("g", 4))
+    stage.play(5)
+    assert stage.bound() == 3
+    assert stage.initially("g") == "True/Scheduled"
+    assert stage.said("g-3").startswith("Unschedulable: 0/1 nodes")
+    assert "1 more wait" in stage.condition("g", "tutti.dev/Satisfied").message
+
+
+def test_a_gang_waits_for_its_quorum_and_says_so(stage):
+    """7, 8; silent waiting (9.26) is not kept."""
+    stage.add(node("n0"), gang("g", 3), *members("g", 2))
+    stage.play(3)
+    assert stage.bound() == 0
+    assert stage.satisfied("g") == "WaitingForMembers"
+    assert stage.said("g-0") == "NotReadyForScheduling: needs 3 members, 2 are here"
+    stage.add(pod("g-2", "g"))
+    stage.play()
+    assert stage.bound() == 3
+
+
+def test_pods_wait_for_their_group_and_say_so(stage):
+    """3, 4, 11.5."""
+    stage.add(node("n0"), *members("g", 2))
+    stage.play(3)
+    assert stage.said("g-0") == ('NotReadyForScheduling: waiting for PodGroup "g" to be created')
+    stage.add(gang("g", 2))
+    stage.play()
+    assert stage.bound() == 2
+
+
+def test_waiting_that_passes_in_a_moment_is_not_said(stage):
+    stage.add(node("n0"), *members("g", 2))
+    stage.play(0.5)
+    stage.add(gang("g", 2))
+    stage.play(5)
+    assert not [note for note in stage.logged(Note) if note.type == "Warning"]
+
+
+def test_a_member_that_somebody_else_bound_counts(stage):
+    """9."""
+    stage.add(node("n0"), gang("g", 3), *members("g", 2), pod("other", "g", on="n0"))
+    stage.play()
+    assert stage.bound("g-") == 2
+
+
+@pytest.mark.parametrize(("count", "bound"), [(4, 4), (6, 0)], ids=["lowered", "raised"])
+def test_a_new_min_count_holds_at_once(stage, count, bound):
+    """10."""
+    stage.add(node("n0", "8"), gang("g", 5), *members("g", 4))
+    stage.play(3)
+    stage.add(gang("g", count))
+    stage.play(3)
+    assert stage.bound() == bound
+
+
+def test_a_gang_goes_without_its_gated_member(stage):
+    """11, but for a gang with enough others (9.9)."""
+    stage.add(node("n0"), gang("g", 2), *members("g", 2), pod("late", "g", gates=["hold"]))
+    stage.play(3)
+    assert sorted(stage.places()) == ["g-0", "g-1"]
+    assert stage.said("late").startswith("SchedulingGated: ")
+    stage.change("late", scheduling_gates=())
+    stage.play()
+    assert stage.bound() == 3
+
+
+def test_a_gate_holds_a_gang_that_needs_the_member(stage):
+    """11, 12, 13, 9.10: deleting the gated member and making another lets it go at once."""
+    stage.add(node("n0"), gang("g", 2), pod("g-0", "g"), pod("g-1", "g", gates=["hold"]))
+    stage.play(3)
+    assert stage.bound() == 0
+    assert stage.satisfied("g") == "Gated"
+    stage.remove("g-1")
+    stage.add(pod("g-2", "g"))
+    stage.play()
+    assert sorted(stage.places()) == ["g-0", "g-2"]
+
+
+def test_a_gated_member_holds_a_basic_group_back(stage):
+    """11."""
+    stage.add(node("n0"), basic("b"), pod("b-0", "b"), pod("b-1", "b", gates=["hold"]))
+    stage.play(3)
+    assert stage.bound() == 0
+    assert stage.satisfied("b") == "Gated"
+    stage.change("b-1", scheduling_gates=())
+    stage.play()
+    assert stage.bound() == 2
+
+
+def test_losing_a_member_makes_the_gang_wait_again(stage):
+    """14, 15."""
+    stage.add(node("n0", "1"), gang("g", 2), *members("g", 2))
+    stage.play(3)
+    assert stage.satisfied("g") == "ProvedImpossible"
+    stage.remove("g-0")
+    stage.play(3)
+    assert stage.satisfied("g") == "WaitingForMembers"
+    stage.remove("g-1")
+    stage.play(3)
+    assert stage.condition("g", "tutti.dev/Satisfied").message == "needs 2 members, 0 are here"
+
+
+def test_a_group_that_is_deleted_leaves_its_members_waiting(stage):
+    """16."""
+    stage.add(node("n0", "1"), gang("g", 2), *members("g", 2))
+    stage.play(3)
+    stage.remove("g")
+    stage.play(12)
+    assert stage.said("g-1") == ('NotReadyForScheduling: waiting for PodGroup "g" to be created')
+
+
+def test_a_group_made_anew_goes_by_its_new_policy(stage):
+    stage.add(node("n0", "2"), gang("g", 4), *members("g", 4))
+    stage.play(3)
+    stage.remove("g")
+    stage.add(basic("g", uid="other"))
+    stage.play(3)
+    assert stage.bound() == 2
+
+
+def test_a_member_that_comes_while_the_gang_is_in_flight_joins_after_it(stage):
+    """17, 18, 75."""
+    stage.writes_intents = False
+    stage.add(node("n0"), gang("g", 2), *members("g", 2))
+    [intent] = stage.turn()
+    stage.add(pod("late", "g"))
+    assert stage.turn() == []
+    stage.writes_intents = True
+    stage._carry_out(intent)
+    stage.play()
+    assert stage.bound() == 3
+    assert stage.engine.queue.entries == {}
+
+
+def test_the_condition_never_goes_back(stage):
+    """49, P7: a gang that was bound once, and lost everything, is a fresh gang again."""
+    stage.add(node("n0"), gang("g", 3), *members("g", 3))
+    stage.play(3)
+    stage.remove("g-0", "g-1", "g-2", "n0")
+    stage.add(*[pod(f"g-{i}", "g", uid=f"again-{i}") for i in range(3)])
+    stage.play(3)
+    assert stage.initially("g") == "True/Scheduled"
+    assert stage.satisfied("g") == "ProvedImpossible"
+    stage.add(node("n1", "2"))
+    stage.play(3)
+    assert stage.bound() == 0
+
+
+def test_a_replacement_waits_when_the_gang_is_below_its_quorum(stage):
+    """76."""
+    stage.add(node("n0"), gang("g", 3), *members("g", 3))
+    stage.play(3)
+    stage.remove("g-0", "g-1")
+    stage.add(pod("r1", "g"))
+    stage.play(3)
+    assert stage.bound("r") == 0
+    assert stage.satisfied("g") == "BelowQuorum"
+    stage.add(pod("r2", "g"))
+    stage.play()
+    assert stage.bound() == 3
+    assert stage.satisfied("g") == "Bound"
+
+
+def test_terminating_members_do_not_count(stage):
+    """9.14: one slot, one member on its way out; its replacement doesn't run alone."""
+    stage.add(node("n0", "2"), gang("g", 2), *members("g", 2))
+    stage.play()
+    stage.terminate("g-0")
+    stage.remove("g-1")
+    stage.add(pod("new", "g"))
+    stage.play(3)
+    assert stage.bound("new") == 0
+
+
+def test_finished_members_count_where_they_will_not_run_again(stage):
+    """9.15."""
+    stage.add(node("n0"), gang("g", 4), *members("g", 4, restart="Never"))
+    stage.play()
+    stage.finish("g-0", "g-1", "g-2")
+    stage.finish("g-3", phase="Failed")
+    stage.add(pod("retry", "g", restart="Never"))
+    stage.play()
+    assert stage.places("retry") == {"retry": "n0"}
+
+
+def test_the_room_of_finished_pods_is_free_again(stage):
+    stage.add(node("n0", "2"), pod("done-0", restart="Never"), pod("done-1", restart="Never"))
+    stage.play()
+    stage.add(gang("g", 2), *members("g", 2))
+    stage.play(3)
+    assert stage.bound("g") == 0
+    stage.finish("done-0", "done-1")
+    stage.play(3)
+    assert stage.bound("g") == 2
+
+
+def test_a_basic_group_takes_what_fits(stage):
+    """66."""
+    stage.add(node("n0", "2"), basic("b"), *members("b", 3))
+    stage.play(3)
+    assert stage.bound() == 2
+    assert stage.initially("b") == "True/Scheduled"
+    assert stage.said("b-2").startswith("Unschedulable: 0/1 nodes")
+
+
+def test_a_basic_group_without_a_place_says_so(stage):
+    """66."""
+    stage.add(node("n0", "1"), basic("b"), *members("b", 2, cpu="2"))
+    stage.play(3)
+    assert stage.bound() == 0
+    assert stage.initially("b") == "False/Unschedulable"
+
+
+def test_mixed_scheduler_names_are_refused_once_and_looked_at_again_on_a_change(stage):
+    """51; not retried by timer (9.27)."""
+    stage.add(node("n0"), gang("g", 2), *members("g", 2), pod("odd", "g", scheduler="other"))
+    stage.play(3)
+    assert stage.bound() == 0
+    assert stage.initially("g") == "False/SchedulerError"
+    assert stage.said("g-0") == (
+        "SchedulerError: all pods in a single pod group should have the same "
+        '.spec.schedulerName set, got: "other" and "tutti"'
+    )
+    assert stage.engine.next_wake() is None
+    stage.remove("odd")
+    stage.play()
+    assert stage.bound() == 2
+
+
+def test_members_of_another_priority_are_refused(stage):
+    """52."""
+    stage.add(node("n0"), gang("g", 2, priority=2), *members("g", 2, priority=1))
+    stage.play(3)
+    assert stage.bound() == 0
+    assert stage.said("g-1") == (
+        "SchedulerError: all pods in a single pod group should have the same priority as the "
+        "pod group's priority, got 1 and 2"
+    )
+
+
+def test_two_gangs_of_which_one_fits_one_runs_whole(stage):
+    stage.add(node("n0"), gang("a", 3), gang("b", 3), *members("b", 3), *members("a", 3))
+    stage.play(5)
+    assert stage.places() == {"a-0": "n0", "a-1": "n0", "a-2": "n0"}
+    assert stage.satisfied("b") == "ProvedImpossible"
+
+
+def test_priority_goes_before_age_and_age_before_name(stage):
+    """1, 2."""
+    stage.add(
+        gang("a", 1, priority=0, age=2),
+        gang("b", 1, priority=0, age=1),
+        gang("c", 1, priority=9, age=3),
+        pod("d", priority=5, age=9),
+    )
+    stage.add(*(pod(f"{g}-0", g, priority=9 if g == "c" else 0) for g in "abc"))
+    stage.add(node("n0"))
+    stage.turn()
+    stage.play()
+    bound = [note.about.name for note in stage.logged(Note) if note.reason == "Scheduled"]
+    assert bound == ["c-0", "d", "b-0", "a-0"]
+
+
+def test_a_pod_that_asks_for_what_is_not_supported_is_told_so_once(stage):
+    from tutti.api.core_v1 import TopologySpreadConstraint
+
+    spread = (TopologySpreadConstraint(max_skew=1, topology_key="zone"),)
+    odd = pod("odd")
+    import msgspec
+
+    odd = msgspec.structs.replace(
+        odd, spec=msgspec.structs.replace(odd.spec, topology_spread_constraints=spread)
+    )
+    stage.add(node("n0"), odd)
+    stage.play(30)
+    assert stage.bound() == 0
+    assert stage.said("odd").startswith("Unschedulable: ")
+    assert "topologySpreadConstraints" in stage.said("odd")
+    assert len(stage.logged(Note)) == 1
+
+
+def test_nothing_is_decided_without_the_lease():
+    stage = Stage(lease=False)
+    stage.add(node("n0"), pod("p"))
+    stage.play(5)
+    assert stage.log == []
+    stage.sync()
+    stage.play()
+    assert stage.bound() == 1
