@@ -22,6 +22,10 @@ _CORE: Final = "core"
 _PREVIEW: Final = 30
 
 
+class Unusable(ValueError):
+    """A value has the wrong type or cannot be read; the sentence names the field."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Schema:
     """The complete schema of one kind in one group and version."""
@@ -65,13 +69,20 @@ class Schema:
     def check(self, obj: dict[str, Any]) -> list[str]:
         """Mends the object in place: unknown fields go (and are named), values get their one form."""
         self._expect(obj)
+        try:
+            return self.mend(obj)
+        except Unusable as error:
+            raise self._unusable(str(error)) from None
+
+    def mend(self, obj: dict[str, Any]) -> list[str]:
+        """`check` for an object that is no body: raises Unusable, whatever kind it says it is."""
         unknown: list[str] = []
         try:
             checking.checker(self.message)(obj, None, unknown)
         except checking.Mismatch as mismatch:
-            raise self._unusable(mismatch.sentence) from None
+            raise Unusable(mismatch.sentence) from None
         except checking.Unreadable as error:
-            raise self._unusable(str(error)) from None
+            raise Unusable(str(error)) from None
         return [f'unknown field "{path}"' for path in unknown]
 
     def strict_error(self, complaints: list[str]) -> BadRequest:
