@@ -6,6 +6,7 @@ the right uid and an unbound pod, deleting is by uid. What goes wrong is asked f
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -330,8 +331,6 @@ class Stage:
     def _fresh_engine(self) -> Engine:
         self.sessions += 1
         session = f"s{self.sessions}"
-        import dataclasses
-
         return Engine(dataclasses.replace(self.settings, session=session))
 
     # --- what can be asked --------------------------------------------------------------------
@@ -405,8 +404,8 @@ class Stage:
 
     def _bind(self, bind: Bind) -> None:
         ref = bind.pod
-        known = self.pods.get(ref.uid)
         answer = self.answer(bind)
+        known = self.pods.get(ref.uid)
         if answer == "never":
             return
         if answer == "refused":

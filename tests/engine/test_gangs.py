@@ -3,9 +3,11 @@ behaviours in Kubernetes' own scheduler that Tutti keeps (or, where it says so, 
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from tests.engine.stage import Stage, basic, gang, node, pod
+from tutti.api.core_v1 import TopologySpreadConstraint
 from tutti.engine.messages import Bind, Note, WriteIntent
 
 
@@ -325,12 +327,8 @@ def test_priority_goes_before_age_and_age_before_name(stage):
 
 
 def test_a_pod_that_asks_for_what_is_not_supported_is_told_so_once(stage):
-    from tutti.api.core_v1 import TopologySpreadConstraint
-
     spread = (TopologySpreadConstraint(max_skew=1, topology_key="zone"),)
     odd = pod("odd")
-    import msgspec
-
     odd = msgspec.structs.replace(
         odd, spec=msgspec.structs.replace(odd.spec, topology_spread_constraints=spread)
     )

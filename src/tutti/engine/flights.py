@@ -343,7 +343,7 @@ class Flights:
         commit.stage = Stage.MENDING
         if commit.deadline is None:
             commit.deadline = now + self._settings.commit_deadline
-        commit.retry_at = now
+            commit.retry_at = now
         self._troubled[commit.id] = commit
 
     def _undo(self, commit: Commit, now: float) -> None:
