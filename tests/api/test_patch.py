@@ -30,6 +30,7 @@ def names(items: list[dict[str, Any]]) -> list[str]:
         ({"a": [1]}, {"op": "add", "path": "/a/-", "value": 2}, {"a": [1, 2]}),
         ({"a": 1, "b": 2}, {"op": "remove", "path": "/a"}, {"b": 2}),
         ({"a": 1}, {"op": "replace", "path": "/a", "value": None}, {"a": None}),
+        ({"a": 1}, {"op": "replace", "path": "/b", "value": 2}, {"a": 1, "b": 2}),
         ({"a": {"b": 1}}, {"op": "move", "from": "/a/b", "path": "/c"}, {"a": {}, "c": 1}),
         ({"a": [1]}, {"op": "copy", "from": "/a", "path": "/b"}, {"a": [1], "b": [1]}),
         ({"a/b~": 1}, {"op": "replace", "path": "/a~1b~0", "value": 2}, {"a/b~": 2}),
@@ -46,7 +47,7 @@ def test_a_json_patch_operates(before: Any, operation: Any, after: Any) -> None:
     "operation",
     [
         {"op": "remove", "path": "/nothing"},
-        {"op": "replace", "path": "/nothing", "value": 1},
+        {"op": "replace", "path": "/list/1", "value": 1},
         {"op": "add", "path": "/nothing/x", "value": 1},
         {"op": "add", "path": "/list/5", "value": 1},
         {"op": "add", "path": "/list/01", "value": 1},

@@ -48,7 +48,8 @@ class ApiError(Exception):
     ) -> None:
         super().__init__(message)
         self.message = message
-        self.details: Details = details or {}
+        self.details: Details = {} if details is None else details
+        self._shows_details = details is not None
         if code is not None:
             self.code = code
         if reason is not None:
@@ -65,7 +66,7 @@ class ApiError(Exception):
         }
         if self.reason:
             status["reason"] = self.reason
-        if self.details:
+        if self._shows_details:
             status["details"] = self.details
         status["code"] = self.code
         return status
@@ -111,7 +112,7 @@ class NotFound(ApiError):
     @classmethod
     def path(cls) -> Self:
         """There is nothing of that path at all."""
-        return cls("the server could not find the requested resource")
+        return cls("the server could not find the requested resource", {})
 
 
 class MethodNotAllowed(ApiError):
@@ -119,7 +120,7 @@ class MethodNotAllowed(ApiError):
 
     @classmethod
     def path(cls) -> Self:
-        return cls("the server does not allow this method on the requested resource")
+        return cls("the server does not allow this method on the requested resource", {})
 
 
 class NotAcceptable(ApiError):
@@ -225,17 +226,17 @@ def from_status(code: int, body: bytes) -> ApiError:
         status = None
     if not isinstance(status, dict) or status.get("kind") != "Status":
         text = body[:512].decode(errors="replace").strip()
-        return _of_code(code, text or _phrase(code), "", {})
+        return _of_code(code, text or _phrase(code), "", None)
     details = status.get("details")
     return _of_code(
         code,
         str(status.get("message") or _phrase(code)),
         str(status.get("reason") or ""),
-        details if isinstance(details, dict) else {},
+        details if isinstance(details, dict) else None,
     )
 
 
-def _of_code(code: int, message: str, reason: str, details: Details) -> ApiError:
+def _of_code(code: int, message: str, reason: str, details: Details | None) -> ApiError:
     kind = _BY_REASON.get(reason)
     if kind is None or kind.code != code:
         kind = _BY_CODE.get(code, ApiError)

@@ -65,7 +65,7 @@ def apply(
 
 
 def json_patch(obj: Json, operations: Sequence[Json]) -> Json:
-    """RFC 6902. Raises Failed."""
+    """RFC 6902, but `replace` also adds a key to a map, as the API server has it. Raises Failed."""
     document: Any = deepcopy(obj)
     for operation in operations:
         document = _operate(document, operation)
@@ -94,7 +94,7 @@ def strategic(obj: Json, patch: Json, schema: Schema | None) -> Json:
 
 def _patched(media_type: str, obj: Json, body: bytes, schema: Schema) -> tuple[Json, list[str]]:
     if media_type not in (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH):
-        raise UnsupportedMediaType("415: Unsupported Media Type")
+        raise UnsupportedMediaType("415: Unsupported Media Type", {})
     try:
         patch = jsontext.decode(body)
     except jsontext.Malformed:
@@ -131,7 +131,7 @@ def _operations(patch: Any) -> list[Json]:
 
 
 def _rejected() -> ApiError:
-    return Invalid("the server rejected our request due to an error in our request")
+    return Invalid("the server rejected our request due to an error in our request", {})
 
 
 def _unusable(patched: bytes, why: str) -> Invalid:
@@ -163,7 +163,6 @@ def _replace(document: Any, path: list[str], operation: Json) -> Any:
     if not path:
         return value
     parent, last = _parent(document, path), path[-1]
-    _get(parent, last)
     if isinstance(parent, list):
         parent[_index(parent, last)] = value
     else:

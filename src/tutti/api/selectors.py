@@ -165,7 +165,7 @@ class _Reader:
             return self._comparison(key, operator)
         if operator in ("in", "notin"):
             return Requirement(key, operator, self._set(key))
-        raise _unparsable(f"found '{operator}', expected: in, notin, =, ==, !=, >, <")
+        raise _unparsable(f"found '{operator}', expected: in, notin, =, ==, !=, gt, lt")
 
     def _comparison(self, key: str, operator: str) -> Requirement:
         value = "" if self._peek() in ("", ",") else self._next()
