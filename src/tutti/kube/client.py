@@ -136,6 +136,7 @@ class Client:
         subresource: str | None = None,
         dry_run: bool = False,
         within: float | None = None,
+        allowed: Allowed | None = None,
     ) -> bytes:
         answer = await self.raw(
             "PATCH",
@@ -144,6 +145,7 @@ class Client:
             content_type=PATCH_TYPES[kind],
             query={"dryRun": "All"} if dry_run else None,
             within=within,
+            allowed=allowed,
         )
         return answer.body
 
@@ -156,6 +158,7 @@ class Client:
         uid: str | None = None,
         grace: int | None = None,
         propagation: Propagation | None = None,
+        allowed: Allowed | None = None,
     ) -> None:
         """`uid` is a precondition: a namesake made later is left alone (Conflict)."""
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
@@ -165,7 +168,8 @@ class Client:
             options["gracePeriodSeconds"] = grace
         if propagation is not None:
             options["propagationPolicy"] = propagation
-        await self.raw("DELETE", self.path(storage, namespace, name), body=_encoded(options))
+        path = self.path(storage, namespace, name)
+        await self.raw("DELETE", path, body=_encoded(options), allowed=allowed)
 
     async def bind(
         self,

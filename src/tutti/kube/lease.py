@@ -18,7 +18,16 @@ from datetime import UTC, datetime
 from typing import Any, Never
 
 from tutti.api.coordination import Lease
-from tutti.api.errors import AlreadyExists, ApiError, Conflict, NotFound, Unanswered
+from tutti.api.errors import (
+    AlreadyExists,
+    ApiError,
+    BadRequest,
+    Conflict,
+    Invalid,
+    NotFound,
+    TooLarge,
+    Unanswered,
+)
 from tutti.api.registry import LEASES
 from tutti.kube.client import Client
 from tutti.kube.wire import decoder
@@ -116,7 +125,10 @@ class Elector:
             await self._write({})
 
     async def annotate(self, key: str, value: str | None) -> None:
-        """Write an annotation as the holder, or `LeaseLost`; None takes it away."""
+        """Write an annotation as the holder, or `LeaseLost`; None takes it away.
+
+        A server that refuses the value itself raises that.
+        """
         await self._write({key: value})
 
     async def release(self) -> None:
@@ -183,6 +195,8 @@ class Elector:
                     lease = await self._patch(patch, self._until - sent)
                 except Conflict:
                     await self._look()
+                except (BadRequest, Invalid, TooLarge):
+                    raise  # what was to be written can't be; trying again won't help
                 except (ApiError, Unanswered) as error:
                     log.warning("the Lease isn't renewed yet", extra={"why": str(error)})
                     await asyncio.sleep(self.retry_period / 4)

@@ -1,0 +1,139 @@
+"""Bindings and their way back: every action has one answer, whatever happens outside.
+
+What is sent is sent while the Lease is held, asked for just before the kernel gets the bytes; what
+could not be sent for that reason gets no answer, since with the Lease the engine that asked is gone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from tutti.api.core_v1 import Pod
+from tutti.api.errors import ApiError, Conflict, NotFound, Unanswered
+from tutti.api.meta import Condition
+from tutti.api.registry import PODS
+from tutti.controllers.conditions import Conditions
+from tutti.controllers.statuses import StatusWriter
+from tutti.engine.messages import (
+    Bind,
+    BindRefused,
+    BindUnknown,
+    Bound,
+    Deleted,
+    DeleteFailed,
+    Event,
+    PodRead,
+    PodRef,
+    ReadPod,
+    UndoBind,
+)
+from tutti.kube.client import Client
+from tutti.kube.transport import Withheld
+
+log = logging.getLogger(__name__)
+
+COMMIT: Final = "tutti.dev/commit"
+"""The annotation by which a pod says which commit bound it."""
+UNDONE: Final = Condition(
+    type="DisruptionTarget",
+    status="True",
+    reason="GangIncomplete",
+    message="Tutti: the gang of this pod could not be completed, so its binding is undone",
+)
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+
+
+class Binder:
+    """`allowed` says whether the Lease is held now, `within` how long an answer may take."""
+
+    def __init__(
+        self,
+        client: Client,
+        conditions: Conditions,
+        answer: Callable[[Event], None],
+        *,
+        allowed: Callable[[], bool],
+        within: float,
+    ) -> None:
+        self._client = client
+        self._conditions = conditions
+        self._statuses = StatusWriter(client, allowed)
+        self._answer = answer
+        self._allowed = allowed
+        self._within = within
+
+    async def bind(self, action: Bind) -> None:
+        pod, node, commit = action.pod, action.node, action.commit
+        if (writing := self._conditions.hush(pod.uid)) is not None:
+            await writing.wait()
+        try:
+            await self._client.bind(
+                pod.namespace,
+                pod.name,
+                pod.uid,
+                node,
+                {COMMIT: commit},
+                within=self._within,
+                allowed=self._allowed,
+            )
+        except Withheld:
+            return
+        except Unanswered as silence:
+            self._answer(BindUnknown(pod, node, commit, str(silence)))
+        except ApiError as refusal:
+            if refusal.code >= 500:  # the server may have done it before it failed
+                self._answer(BindUnknown(pod, node, commit, refusal.message))
+            else:
+                self._answer(BindRefused(pod, node, commit, refusal.reason, refusal.message))
+        else:
+            self._answer(Bound(pod, node, commit))
+
+    async def read(self, action: ReadPod) -> None:
+        """Look at the pod itself, until the server shows it or says that it is gone."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                pod = await self._read(action.ref)
+            except (ApiError, Unanswered) as error:
+                log.warning(
+                    "a pod can't be looked at yet",
+                    extra={"pod": action.ref.name, "why": str(error)},
+                )
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE)
+            else:
+                self._answer(PodRead(action.ref, pod))
+                return
+
+    async def undo(self, action: UndoBind) -> None:
+        """Mark the pod as disrupted, then delete it: that one, and only if this commit bound it.
+
+        By the mark its Job doesn't count it as a failure.
+        """
+        ref = action.pod
+        try:
+            pod = await self._read(ref)
+            if pod is None:
+                self._answer(Deleted(ref))
+            elif not pod.spec.node_name or pod.metadata.annotations.get(COMMIT) != action.commit:
+                self._answer(DeleteFailed(ref, "it is not bound by this commit"))
+            else:
+                await self._statuses.write(ref, [UNDONE], turned={UNDONE.type})
+                await self._client.delete(
+                    PODS, ref.namespace, ref.name, uid=ref.uid, allowed=self._allowed
+                )
+                self._answer(Deleted(ref))
+        except Withheld:
+            return
+        except (NotFound, Conflict):  # it went meanwhile; a namesake is none of our business
+            self._answer(Deleted(ref))
+        except (ApiError, Unanswered) as error:
+            self._answer(DeleteFailed(ref, str(error)))
+
+    async def _read(self, ref: PodRef) -> Pod | None:
+        try:
+            pod = await self._client.get(PODS, ref.namespace, ref.name, into=Pod)
+        except NotFound:
+            return None
+        return pod if pod.metadata.uid == ref.uid else None

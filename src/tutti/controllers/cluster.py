@@ -1,0 +1,81 @@
+"""The cluster as the scheduler follows it: one informer for each kind that is served."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tutti.api.core_v1 import Node, Pod
+from tutti.api.meta import Condition
+from tutti.api.registry import COMPOSITE_POD_GROUPS, NODES, POD_GROUPS, PODS, WORKLOADS
+from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
+from tutti.controllers import inbox
+from tutti.controllers.statuses import Ref
+from tutti.engine.messages import Edition, Event, GroupRef, PodRef
+from tutti.kube.client import Client
+from tutti.kube.discovery import Discovery
+from tutti.kube.informer import Informer
+
+SCHEDULING = "scheduling.k8s.io"
+
+
+class Cluster:
+    def __init__(self, client: Client, discovery: Discovery, put: Callable[[Event], None]) -> None:
+        self._put = put
+        self._discovery = discovery
+        self._pods = Informer(client, PODS, Pod)
+        self._nodes = Informer(client, NODES, Node)
+        self._groups = Informer(client, POD_GROUPS, PodGroup)
+        self._composites = Informer(client, COMPOSITE_POD_GROUPS, CompositePodGroup)
+        self._workloads = Informer(client, WORKLOADS, Workload)
+
+    @property
+    def edition(self) -> Edition:
+        return Edition(
+            composites=self._serves("compositepodgroups"),
+            group_status=self._serves("podgroups/status"),
+        )
+
+    def follow(self, tasks: asyncio.TaskGroup) -> list[asyncio.Event]:
+        """Start the informers; each of the events is set once its first list has been told."""
+        put = self._put
+        followed: list[tuple[Informer[Any], Any]] = [
+            (self._nodes, inbox.of_nodes(put)),
+            (self._pods, inbox.of_pods(put)),
+        ]
+        if self._serves("podgroups"):
+            followed.append((self._groups, inbox.of_groups(put)))
+        if self._serves("compositepodgroups"):
+            followed.append((self._composites, inbox.of_composites(put)))
+        if self._serves("workloads"):
+            followed.append((self._workloads, inbox.of_workloads(put)))
+        for informer, on in followed:
+            tasks.create_task(informer.run(on))
+        return [informer.synced for informer, _ in followed]
+
+    def conditions(self, ref: Ref) -> Iterable[Condition]:
+        """Those that the cache shows; none of a namesake."""
+        known = self._known(ref)
+        return known.status.conditions if known and known.metadata.uid == ref.uid else ()
+
+    def group_of(self, ref: PodRef) -> GroupRef | None:
+        pod = self._pods.known.get((ref.namespace, ref.name))
+        named = pod.spec.scheduling_group if pod else None
+        if named is None or named.pod_group_name is None:
+            return None
+        group = self._groups.known.get((ref.namespace, named.pod_group_name))
+        return inbox.group_ref(group, "PodGroup") if group else None
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"pods": len(self._pods.known), "nodes": len(self._nodes.known)}
+
+    def _known(self, ref: Ref) -> Pod | PodGroup | CompositePodGroup | None:
+        key = (ref.namespace, ref.name)
+        if isinstance(ref, PodRef):
+            return self._pods.known.get(key)
+        if ref.kind == "PodGroup":
+            return self._groups.known.get(key)
+        return self._composites.known.get(key)
+
+    def _serves(self, plural: str) -> bool:
+        return bool(self._discovery.served(SCHEDULING, plural))

@@ -1,0 +1,82 @@
+"""Every action of the engine, and who carries it out."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+from tutti.controllers.binder import Binder
+from tutti.controllers.cluster import Cluster
+from tutti.controllers.conditions import Conditions
+from tutti.controllers.events import Events
+from tutti.controllers.intents import Intents
+from tutti.controllers.lane import Lane
+from tutti.controllers.leases import Leases
+from tutti.engine.messages import (
+    Action,
+    Bind,
+    CompositeGone,
+    Event,
+    GroupGone,
+    Note,
+    PodGone,
+    ReadPod,
+    SetGroupCondition,
+    SetPodCondition,
+    UndoBind,
+    WriteIntent,
+)
+from tutti.kube.client import Client
+
+BINDINGS: Final = 128
+"""On their way at once: an API server syncs its disk less often for many than for few."""
+OTHERS: Final = 16
+
+
+class Hands:
+    """Bindings go first; conditions run beside them; events wait until no binding does."""
+
+    def __init__(
+        self,
+        client: Client,
+        cluster: Cluster,
+        leases: Leases,
+        tasks: asyncio.TaskGroup,
+        answer: Callable[[Event], None],
+        *,
+        reporter: str,
+        identity: str,
+        count_event: Callable[[str], None],
+    ) -> None:
+        conditions = Conditions(client, tasks, seen=cluster.conditions, allowed=leases.held)
+        binder = Binder(client, conditions, answer, allowed=leases.held, within=leases.within)
+        intents = Intents(leases, answer)
+        bindings = Lane(tasks, BINDINGS, binder.bind)
+        events = Events(
+            client,
+            reporter,
+            identity,
+            group_of=cluster.group_of,
+            after=bindings.empty,
+            count=count_event,
+        )
+        self._conditions = conditions
+        self._does: dict[type[Action], Callable[[Any], None]] = {
+            WriteIntent: intents.write,
+            Bind: bindings.put,
+            ReadPod: Lane(tasks, OTHERS, binder.read).put,
+            UndoBind: Lane(tasks, OTHERS, binder.undo).put,
+            SetPodCondition: conditions.set_on_pod,
+            SetGroupCondition: conditions.set_on_group,
+            Note: events.note,
+        }
+        tasks.create_task(intents.run())
+        tasks.create_task(events.run())
+
+    def carry_out(self, action: Action) -> None:
+        """Begin it; the answer, where it has one, comes as an event."""
+        self._does[type(action)](action)
+
+    def heard(self, event: Event) -> None:
+        """Forget what is only kept for objects that are there."""
+        if isinstance(event, PodGone | GroupGone | CompositeGone):
+            self._conditions.forget(event.ref.uid)

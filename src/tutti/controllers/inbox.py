@@ -1,0 +1,125 @@
+"""What the engine has yet to hear: news of the informers and answers of the hands, in one line."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from tutti.api.core_v1 import Node, Pod
+from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
+from tutti.engine.messages import (
+    CompositeGone,
+    CompositeSeen,
+    Event,
+    GroupGone,
+    GroupKind,
+    GroupRef,
+    GroupSeen,
+    NodeGone,
+    NodeSeen,
+    PodGone,
+    PodRef,
+    PodSeen,
+    WorkloadGone,
+    WorkloadSeen,
+)
+from tutti.kube.informer import Gone, Relisted, Seen
+
+
+class Inbox:
+    def __init__(self) -> None:
+        self._events: deque[Event] = deque()
+        self._arrived = asyncio.Event()
+
+    def put(self, event: Event) -> None:
+        self._events.append(event)
+        self._arrived.set()
+
+    def drained(self) -> deque[Event]:
+        """All that is here, which is then no longer here."""
+        events, self._events = self._events, deque()
+        self._arrived.clear()
+        return events
+
+    async def wait(self, seconds: float | None) -> None:
+        """Until something is here, or the time is up."""
+        if self._events:
+            return
+        if seconds is None:
+            await self._arrived.wait()
+            return
+        timer = asyncio.get_running_loop().call_later(seconds, self._arrived.set)
+        try:
+            await self._arrived.wait()
+        finally:
+            timer.cancel()
+
+
+def of_pods(put: Callable[[Event], None]) -> Callable[[Seen[Pod] | Gone[Pod] | Relisted], None]:
+    def on(news: Seen[Pod] | Gone[Pod] | Relisted) -> None:
+        match news:
+            case Seen(pod):
+                put(PodSeen(pod))
+            case Gone(pod):
+                put(PodGone(pod_ref(pod)))
+
+    return on
+
+
+def of_nodes(put: Callable[[Event], None]) -> Callable[[Seen[Node] | Gone[Node] | Relisted], None]:
+    def on(news: Seen[Node] | Gone[Node] | Relisted) -> None:
+        match news:
+            case Seen(node):
+                put(NodeSeen(node))
+            case Gone(node):
+                put(NodeGone(node.metadata.name))
+
+    return on
+
+
+def of_groups(
+    put: Callable[[Event], None],
+) -> Callable[[Seen[PodGroup] | Gone[PodGroup] | Relisted], None]:
+    def on(news: Seen[PodGroup] | Gone[PodGroup] | Relisted) -> None:
+        match news:
+            case Seen(group):
+                put(GroupSeen(group))
+            case Gone(group):
+                put(GroupGone(group_ref(group, "PodGroup")))
+
+    return on
+
+
+def of_composites(
+    put: Callable[[Event], None],
+) -> Callable[[Seen[CompositePodGroup] | Gone[CompositePodGroup] | Relisted], None]:
+    def on(news: Seen[CompositePodGroup] | Gone[CompositePodGroup] | Relisted) -> None:
+        match news:
+            case Seen(group):
+                put(CompositeSeen(group))
+            case Gone(group):
+                put(CompositeGone(group_ref(group, "CompositePodGroup")))
+
+    return on
+
+
+def of_workloads(
+    put: Callable[[Event], None],
+) -> Callable[[Seen[Workload] | Gone[Workload] | Relisted], None]:
+    def on(news: Seen[Workload] | Gone[Workload] | Relisted) -> None:
+        match news:
+            case Seen(workload):
+                put(WorkloadSeen(workload))
+            case Gone(workload):
+                put(WorkloadGone(workload.metadata.namespace, workload.metadata.name))
+
+    return on
+
+
+def pod_ref(pod: Pod) -> PodRef:
+    meta = pod.metadata
+    return PodRef(meta.namespace, meta.name, meta.uid)
+
+
+def group_ref(group: PodGroup | CompositePodGroup, kind: GroupKind) -> GroupRef:
+    meta = group.metadata
+    return GroupRef(kind, meta.namespace, meta.name, meta.uid)
