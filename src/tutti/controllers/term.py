@@ -1,0 +1,86 @@
+"""One time of holding the Lease: informers, engine and hands, made for it and gone with it.
+
+So nothing that was decided under one Lease can be done under another, and the first lists of a term
+are younger than all that was done before it.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import Never
+
+from tutti.controllers.cluster import SCHEDULING, Cluster
+from tutti.controllers.collecting import collecting_later
+from tutti.controllers.hands import Hands
+from tutti.controllers.inbox import Inbox
+from tutti.controllers.leases import Leases
+from tutti.controllers.metrics import SchedulerMetrics
+from tutti.engine.engine import Engine
+from tutti.engine.messages import LeaseHeld, Synced, Unit
+from tutti.engine.settings import Settings
+from tutti.kube.client import Client
+
+
+class Term:
+    """`run` ends by `LeaseLost`, by a failure, or by being cancelled."""
+
+    def __init__(
+        self,
+        client: Client,
+        leases: Leases,
+        metrics: SchedulerMetrics,
+        *,
+        names: Sequence[str],
+        identity: str,
+    ) -> None:
+        self.engine = Engine(Settings(scheduler_names=tuple(names), session=secrets.token_hex(5)))
+        self._client = client
+        self._leases = leases
+        self._metrics = metrics
+        self._reporter = names[0]
+        self._identity = identity
+        self._inbox = Inbox()
+
+    async def run(self, units: Sequence[Unit], on_synced: Callable[[], None]) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._leases.keep())
+            discovery = await self._client.discover({SCHEDULING})
+            cluster = Cluster(self._client, discovery, self._inbox.put)
+            hands = Hands(
+                self._client,
+                cluster,
+                self._leases,
+                tasks,
+                self._inbox.put,
+                reporter=self._reporter,
+                identity=self._identity,
+                count_event=self._metrics.events.inc,
+            )
+            self._inbox.put(cluster.edition)
+            self._inbox.put(LeaseHeld(tuple(units)))
+            with collecting_later():
+                for synced in cluster.follow(tasks):
+                    await synced.wait()
+                self._take_in(hands)
+            self._inbox.put(Synced())
+            on_synced()
+            await self._decide(hands)
+
+    async def _decide(self, hands: Hands) -> Never:
+        """Together with `_take_in` the only place that calls the engine."""
+        while True:
+            began = time.monotonic()
+            self._take_in(hands)
+            for action in self.engine.turn(began):
+                hands.carry_out(action)
+            self._metrics.turned(time.monotonic() - began)
+            wake = self.engine.next_wake()
+            await self._inbox.wait(None if wake is None else max(0.0, wake - time.monotonic()))
+
+    def _take_in(self, hands: Hands) -> None:
+        now = time.monotonic()
+        for event in self._inbox.drained():
+            self.engine.handle(event, now)
+            hands.heard(event)
+            self._metrics.heard(event)
