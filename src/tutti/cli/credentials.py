@@ -68,7 +68,7 @@ class Credentials:
             "contexts": [{"name": "tutti", "context": {"cluster": "tutti", "user": who}}],
             "current-context": "tutti",
         }
-        _write_private(path, yaml.safe_dump(content, sort_keys=False))
+        write_private(path, yaml.safe_dump(content, sort_keys=False))
 
 
 def make(folder: Path, hosts: Sequence[str] = HOSTS) -> Credentials:
@@ -78,11 +78,11 @@ def make(folder: Path, hosts: Sequence[str] = HOSTS) -> Credentials:
     tokens = folder / "tokens.json"
     if not tokens.exists():
         users = {secrets.token_urlsafe(32): user for user in USERS.values()}
-        _write_private(tokens, json.dumps(users, indent=1))
+        write_private(tokens, json.dumps(users, indent=1))
     return Credentials(folder, authority.certificate, certificate, key, tokens)
 
 
-def _write_private(path: Path, text: str) -> None:
+def write_private(path: Path, text: str) -> None:
     """Whole or not at all, and for its owner's eyes from the first byte."""
     draft = path.with_name(f".{path.name}.new")
     draft.touch(mode=0o600)

@@ -6,6 +6,7 @@ else could have taken. (Relative, because the path of a socket may have 107 byte
 """
 
 import csv
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+
+from tutti.cli.credentials import write_private
 
 FAMILY = (
     "GenericWorkload",
@@ -114,17 +117,13 @@ def feature_gates(more: str) -> str:
 
 def write_files(folder: Path, endpoint: Endpoint, users: Users) -> None:
     """What the flags above name. A service account's key lasts as long as the folder."""
-    with (folder / "tokens.csv").open("w", newline="") as file:
-        # As on the embedded server, whoever has a token may do everything (for now).
-        csv.writer(file).writerows(
-            (
-                token,
-                user["name"],
-                user["name"],
-                ",".join(sorted({*user["groups"], "system:masters"})),
-            )
-            for token, user in users.items()
-        )
+    # As on the embedded server, whoever has a token may do everything (for now).
+    tokens = io.StringIO()
+    csv.writer(tokens).writerows(
+        (token, user["name"], user["name"], ",".join(sorted({*user["groups"], "system:masters"})))
+        for token, user in users.items()
+    )
+    write_private(folder / "tokens.csv", tokens.getvalue())
     _write(
         folder / "authentication.json",
         apiVersion="apiserver.config.k8s.io/v1",
@@ -143,14 +142,17 @@ def write_files(folder: Path, endpoint: Endpoint, users: Users) -> None:
     )
     key = folder / "service-account.key"
     if not key.exists():
-        key.write_bytes(
-            ec.generate_private_key(ec.SECP256R1()).private_bytes(
+        write_private(
+            key,
+            ec.generate_private_key(ec.SECP256R1())
+            .private_bytes(
                 serialization.Encoding.PEM,
                 serialization.PrivateFormat.TraditionalOpenSSL,  # it reads no other
                 serialization.NoEncryption(),
             )
+            .decode(),
         )
 
 
 def _write(path: Path, **content: object) -> None:
-    path.write_text(json.dumps(content, indent=1))
+    write_private(path, json.dumps(content, indent=1))
