@@ -42,9 +42,7 @@ class Running:
 @contextlib.asynccontextmanager
 async def running(*names: str) -> AsyncIterator[Running]:
     state = Running()
-    options = runner.Options(
-        token="s3cret", listening=state.port.set_result, ready=state.ready.set
-    )
+    options = runner.Options(token="s3cret", listening=state.port.set_result, ready=state.ready.set)
     task = asyncio.create_task(runner.run(NOWHERE, names, options))
     try:
         async with asyncio.timeout(10):
