@@ -13,7 +13,7 @@ from tutti.core.place import place
 from tutti.core.reasons import tally
 from tutti.engine.encode import Cluster
 
-small_counts = st.integers(1, 12)
+small_counts = st.integers(1, 24)
 
 
 def both(nodes: list[Node], running: list[tuple[int, Pod]], seed: int) -> tuple[Cluster, Oracle]:

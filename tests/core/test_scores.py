@@ -17,7 +17,7 @@ def load(*, running: api.Pod, pending: api.Pod, cpu: str = "4", memory: str = "8
     here.hold("running", here.class_of(running), "n0")
     cls = here.class_of(pending)
     snapshot = here.snapshot()
-    return Load(snapshot, snapshot.used, cls, columns.rows([0]), columns.amounts(1, 1))
+    return Load(snapshot, snapshot.used, cls, columns.rows([0]))
 
 
 @pytest.mark.parametrize(

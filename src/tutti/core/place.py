@@ -8,6 +8,7 @@ tie order. `place` finds the level, and only works out the part of the table tha
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -25,17 +26,23 @@ def place(trial: Trial, cls: PodClass, count: int) -> Rows:
     """
     chosen: list[Rows] = []
     while count > 0:
-        stretch = _stretch(trial.ranking(cls), count)
+        ranking = trial.ranking(cls)
+        if count <= FEW:
+            stretch = columns.rows(ranking.draw(count))
+        else:
+            stretch = _stretch(ranking, count)
+            trial.take(cls, *np.unique(stretch, return_counts=True))
         if not len(stretch):
             break
-        nodes, counts = np.unique(stretch, return_counts=True)
-        trial.take(cls, nodes, counts)
         chosen.append(stretch)
         count -= len(stretch)
     return np.concatenate(chosen) if chosen else columns.rows(())
 
 
-UNBOUNDED = 1 << 62
+FEW: Final = 16
+"""Up to so many pods it is quicker to draw them one by one."""
+
+UNBOUNDED: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +68,8 @@ def _stretch(ranking: Ranking, count: int) -> Rows:
 def _candidates(ranking: Ranking, count: int) -> Rows:
     """The nodes that can be among the choices, best first: no more than there are pods."""
     keys = ranking.keys
-    if count < len(keys):
-        best = np.argpartition(keys, len(keys) - count)[len(keys) - count :]
-    else:
-        best = np.arange(len(keys))
-    best = best[keys[best] > 0]
+    floor = np.partition(keys, len(keys) - count)[len(keys) - count] if count < len(keys) else 0
+    best = np.flatnonzero(keys >= max(floor, 1))
     # By tie order: among equal levels the node that wins ties is emptied first.
     return best[np.argsort(-ranking.order[best])]
 

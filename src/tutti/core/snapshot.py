@@ -4,7 +4,7 @@ A node is a position. Positions of nodes that left stay empty until they are use
 position says nothing about age or name, and no rule may depend on it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -51,11 +51,14 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Memo:
-    """What was worked out from the nodes alone, by seed or by class; emptied when they change."""
+    """What was worked out from the nodes alone; emptied when they change.
+
+    Orders by seed; masks by profile and class; worths by rule and class.
+    """
 
     orders: dict[int, Amounts] = field(default_factory=dict)
-    allowed: dict[int, Mask] = field(default_factory=dict)
-    worth: dict[tuple[str, int], Amounts | None] = field(default_factory=dict)
+    allowed: dict[tuple[Hashable, int], Mask] = field(default_factory=dict)
+    worth: dict[tuple[Hashable, int], Amounts | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
-"""Load: some nodes as they would be with a number of pods of a class added.
+"""Load: some nodes as they would be with more and more pods of a class on them.
 
 Scores read it row by row, so that only the resources they look at are worked out, and so that one
-formula serves one node, all nodes, and all nodes at several depths.
+formula serves one node, all nodes, and all nodes several pods ahead.
 """
 
 from dataclasses import dataclass
+
+import numpy as np
 
 from tutti.core.columns import Amounts
 from tutti.core.filters.room import Selection
@@ -14,17 +16,22 @@ from tutti.core.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """`added` is a column of depths, `[depth, 1]`: pods of the class that came before."""
+    """Depth by depth: with `first` pods of the class added, with one more, and so on."""
 
     snapshot: Snapshot
     used_now: Amounts
     cls: PodClass
     nodes: Selection
-    added: Amounts
+    first: int = 0
+    depth: int = 1
 
     def capacity(self, row: int) -> Amounts:
         return self.snapshot.nodes.allocatable[row, self.nodes]
 
-    def used(self, row: int) -> Amounts:
-        """What is in use before the pod that is being placed, `[depth, node]`."""
-        return self.used_now[row, self.nodes] + self.added * self.cls.held.get(row, 0)
+    def used(self, row: int, depth: int | None = None) -> Amounts:
+        """What is in use before the next pod comes, `[depth, node]`."""
+        used = self.used_now[row, self.nodes]
+        if depth is None:
+            depth = self.depth
+        added = np.arange(self.first, self.first + depth)[:, np.newaxis]
+        return used + added * self.cls.held.get(row, 0)

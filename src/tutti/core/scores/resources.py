@@ -6,7 +6,7 @@ Whole-number arithmetic as kube-scheduler has it, rounding included; each answer
 import numpy as np
 
 from tutti.core import columns
-from tutti.core.columns import Amounts, Fractions
+from tutti.core.columns import Amounts
 from tutti.core.resources import CPU, MEMORY, SCORED_CPU, SCORED_MEMORY
 from tutti.core.scores.load import Load
 
@@ -33,21 +33,19 @@ def balanced_allocation(load: Load) -> Amounts | None:
 
     None for a pod that asks for neither cpu nor memory: it is scored by other rules alone.
     """
-    requests = {row: load.cls.held.get(row, 0) for row in (CPU, MEMORY)}
-    if not any(requests.values()):
+    if not (load.cls.held.get(CPU) or load.cls.held.get(MEMORY)):
         return None
-    before = _evenness(load, dict.fromkeys(requests, 0))
-    after = _evenness(load, requests)
-    return MOST // 2 + (MOST // 2 + after - before) // 2
+    evenness = _evenness(load, load.depth + 1)
+    return MOST // 2 + (MOST // 2 + evenness[1:] - evenness[:-1]) // 2
 
 
-def _evenness(load: Load, requests: dict[int, int]) -> Amounts:
-    """100 where all resources are used to the same fraction, 50 where they are furthest apart."""
-    cpu, memory = (_fraction(load, row, request) for row, request in requests.items())
-    both = (load.capacity(CPU) > 0) & (load.capacity(MEMORY) > 0)
-    deviation = np.where(both, np.abs((cpu - memory) / 2), 0.0)
+def _evenness(load: Load, depth: int) -> Amounts:
+    """100 where cpu and memory are used to the same fraction, 50 where they are furthest apart.
+
+    With one resource there is nothing to compare: 100.
+    """
+    cpu, memory = load.capacity(CPU), load.capacity(MEMORY)
+    of_cpu = np.minimum(columns.fractions(load.used(CPU, depth), cpu), 1.0)
+    of_memory = np.minimum(columns.fractions(load.used(MEMORY, depth), memory), 1.0)
+    deviation = np.abs((of_cpu - of_memory) / 2) * ((cpu > 0) & (memory > 0))
     return columns.truncated((1 - deviation) * MOST)
-
-
-def _fraction(load: Load, row: int, request: int) -> Fractions:
-    return np.minimum(columns.fractions(load.used(row) + request, load.capacity(row)), 1.0)

@@ -1,0 +1,103 @@
+"""`make bench`: print a table, write build/bench.json; `--short` guards against accidents.
+
+The short run compares figures as shares of a calibration loop of the same run with the stored ones,
+and fails when one is more than twice as large. It is a guard, not a timed test: `--store` takes the
+present figures as the ones to compare with.
+"""
+
+import argparse
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from benchmarks import core
+from benchmarks.measure import Row, calibration
+
+ROOT = Path(__file__).parents[1]
+REPORT = ROOT / "build" / "bench.json"
+STORED = Path(__file__).with_name("short.json")
+WORST = 2.0
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    arguments.add_argument(
+        "--short", action="store_true", help="few rows, compared with the stored"
+    )
+    arguments.add_argument("--store", action="store_true", help="store the short run's figures")
+    asked = arguments.parse_args()
+    short = asked.short or asked.store
+    unit_ms = calibration()
+    rows = list(_shown(core.rows(short=short), unit_ms))
+    REPORT.parent.mkdir(exist_ok=True)
+    REPORT.write_bytes(_report(rows, unit_ms))
+    print(f"\nwritten to {REPORT.relative_to(ROOT)}")
+    shares = {row.name: round(row.value / unit_ms, 3) for row in rows if row.unit == "ms CPU"}
+    if asked.store:
+        STORED.write_bytes(msgspec.json.format(msgspec.json.encode(shares)) + b"\n")
+        return 0
+    return _compared(shares) if short else 0
+
+
+def _shown(rows: Iterable[Row], unit_ms: float) -> Iterator[Row]:
+    print(f"{'':68} {'measured':>12}   {'asked for':>12}   (calibration {unit_ms:.1f} ms)")
+    for row in rows:
+        asked = "" if row.reference is None else f"{row.reference:12,.1f}"
+        over = "  over" if row.ratio is not None and row.ratio > 1 else ""
+        print(f"{row.name:68} {row.value:12,.1f}   {asked:>12} {row.unit}{over}", flush=True)
+        yield row
+
+
+def _report(rows: list[Row], unit_ms: float) -> bytes:
+    report = {
+        "schema": "tutti.dev/bench/v1",
+        "commit": _commit(),
+        "cpu": _cpu(),
+        "python": platform.python_version(),
+        "calibration_ms": unit_ms,
+        "rows": rows,
+    }
+    return msgspec.json.format(msgspec.json.encode(report)) + b"\n"
+
+
+def _compared(shares: dict[str, float]) -> int:
+    stored = msgspec.json.decode(STORED.read_bytes(), type=dict[str, float])
+    slower = [
+        f"{name}: {share:.2f} of the calibration, stored {stored[name]:.2f}"
+        for name, share in shares.items()
+        if name in stored and share > WORST * stored[name]
+    ]
+    unknown = [f"{name}: not stored yet" for name in shares if name not in stored]
+    for line in slower + unknown:
+        print(line, file=sys.stderr)
+    if not (slower or unknown):
+        print(f"no figure is more than {WORST:g} times the stored one")
+    return 1 if slower or unknown else 0
+
+
+def _commit() -> str:
+    found = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return found.stdout.strip() or "unknown"
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{models[0] if models else platform.machine()} x {max(1, len(models))}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
