@@ -368,11 +368,21 @@ class ContainerImage(Wire, frozen=True, kw_only=True, rename={"size_bytes": "siz
     size_bytes: int = 0
 
 
+class NodeAddress(Wire, frozen=True, kw_only=True):
+    type: str
+    address: str
+
+
 class NodeStatus(Wire, frozen=True, kw_only=True):
     capacity: dict[str, str] = field(default_factory=dict)
     allocatable: dict[str, str] = field(default_factory=dict)
     conditions: tuple[Condition, ...] = ()
+    addresses: tuple[NodeAddress, ...] = ()
     images: tuple[ContainerImage, ...] = ()
+
+    @property
+    def internal_ip(self) -> str:
+        return next((a.address for a in self.addresses if a.type == "InternalIP"), "")
 
 
 class Node(Wire, frozen=True, kw_only=True):
