@@ -1,0 +1,78 @@
+"""Run the scheduler against any Kubernetes API server.
+
+It schedules the pods that name it (`schedulerName`), and their groups all together or not at all.
+Of several with one name one works at a time: the one that holds the Lease.
+"""
+
+import argparse
+import os
+import socket
+from pathlib import Path
+
+from tutti.cli import manners, wiring
+from tutti.cli.output import Trouble, note
+
+USUAL_NAME = "tutti"
+LONGEST_LEASE_S = 60.0
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    wiring.connection_arguments(parser)
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="a KubeSchedulerConfiguration (not read yet: refused)",
+    )
+    parser.add_argument(
+        "--scheduler-name",
+        metavar="NAME",
+        action="append",
+        help=f"whose pods are scheduled; may be repeated (default: {USUAL_NAME})",
+    )
+    parser.add_argument(
+        "--job-gangs",
+        choices=("auto", "ask"),
+        help="which Jobs become gangs (no effect yet: Jobs are not looked at)",
+    )
+    parser.add_argument(
+        "--lease-duration",
+        type=_seconds,
+        metavar="S",
+        default=5.0,
+        help="after how many seconds of silence another takes over (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--identity", help="who holds the Lease (default: made from the host's name)"
+    )
+    manners.arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.config:
+        raise Trouble("--config is not read yet: the default profile is the only one")
+    if args.job_gangs:
+        note("tutti scheduler: --job-gangs has no effect yet: Jobs are not looked at")
+    return manners.live(
+        wiring.scheduler(
+            wiring.connection(args),
+            names=tuple(args.scheduler_name or (USUAL_NAME,)),
+            lease_duration=args.lease_duration,
+            identity=args.identity or f"{socket.gethostname()}_{os.getpid()}",
+            bind_address=args.bind_address,
+            port=args.port,
+        ),
+        args,
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 1.0 <= seconds <= LONGEST_LEASE_S:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not between 1 and {LONGEST_LEASE_S:.0f} seconds"
+        )
+    return seconds

@@ -1,0 +1,139 @@
+"""Say why a pod or a group runs, or waits: what it needs, what it has, what is missing.
+
+A pod that belongs to a group is shown with the whole of it, up to the top of its tree.
+
+  tutti why podgroup/train       tutti why pod/train-0 -n research       tutti why podgroup/train -o json
+"""
+
+import argparse
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+
+import msgspec
+
+from tutti.api.core_v1 import Pod
+from tutti.api.registry import COMPOSITE_POD_GROUPS, POD_GROUPS, PODS
+from tutti.api.scheduling import CompositePodGroup, PodGroup
+from tutti.cli import kinds, output, report, wiring
+from tutti.cli.output import Trouble
+from tutti.cli.report import Family, Member, Report
+from tutti.kube.client import Client
+
+SHOWN_ONE_BY_ONE = 12
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what", metavar="KIND/NAME", help="a pod, a podgroup or a compositepodgroup"
+    )
+    parser.add_argument("-o", "--output", choices=("json",))
+    wiring.namespace_arguments(parser)
+    wiring.connection_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    return wiring.ask(args, lambda client, namespace: _why(client, namespace, args))
+
+
+async def _why(client: Client, namespace: str, args: argparse.Namespace) -> int:
+    found = await reported(client, namespace, args.what)
+    if args.output == "json":
+        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+    else:
+        print("\n".join(told(found, datetime.now(UTC))))
+    return 0
+
+
+async def reported(client: Client, namespace: str, what: str) -> Report:
+    """The report of the root that this object belongs to."""
+    storage, name = await kinds.the_object(client, what)
+    if storage == PODS:
+        pod = await client.get(PODS, namespace, name, into=Pod)
+        group = report.group_name(pod)
+        if not group:
+            return report.of_pod(pod)
+        family = await _family(client, namespace)
+        if group not in family.groups:
+            return report.of_absent_group(pod)
+        return report.of_group(family.root_of(family.groups[group]), family)
+    if storage == POD_GROUPS:
+        asked: report.Group = await client.get(POD_GROUPS, namespace, name, into=PodGroup)
+    elif storage == COMPOSITE_POD_GROUPS:
+        asked = await client.get(COMPOSITE_POD_GROUPS, namespace, name, into=CompositePodGroup)
+    else:
+        raise Trouble(
+            f"of a {storage.singular} nothing can be said: ask about a pod, a podgroup or a "
+            "compositepodgroup"
+        )
+    family = await _family(client, namespace)
+    return report.of_group(family.root_of(asked), family)
+
+
+async def _family(client: Client, namespace: str) -> Family:
+    discovery = await client.discover([POD_GROUPS.group])
+    composites: list[CompositePodGroup] = []
+    if discovery.served(COMPOSITE_POD_GROUPS.group, COMPOSITE_POD_GROUPS.plural):
+        listed = await client.list(COMPOSITE_POD_GROUPS, namespace, into=CompositePodGroup)
+        composites = listed.items
+    groups = await client.list(POD_GROUPS, namespace, into=PodGroup)
+    pods = await client.list(PODS, namespace, into=Pod)
+    return Family.of(groups.items, composites, pods.items)
+
+
+def told(root: Report, now: datetime) -> Iterator[str]:
+    """The report as people read it."""
+    yield from _heading(root, now, "")
+    if root.kind == "Pod":
+        return
+    yield from _groups_below(root, now, "  ")
+    if root.members:
+        yield ""
+        yield from _members(root.members)
+
+
+def _heading(one: Report, now: datetime, indent: str) -> Iterator[str]:
+    since = f" since {_duration(now, one.since)}" if one.since else ""
+    reason = f" ({one.reason})" if one.reason else ""
+    yield f"{indent}{one.kind.lower()}/{one.name} in {one.namespace} {one.state}{reason}{since}"
+    if one.kind != "Pod":
+        what = "groups" if one.kind == "CompositePodGroup" else "members"
+        yield f"{indent}  needs {one.needs} {what}, has {one.has}, {one.bound} of them bound"
+    if one.message:
+        yield f"{indent}  {one.message}"
+    elif one.members and one.members[0].node:
+        yield f"{indent}  it is on node {one.members[0].node}"
+
+
+def _groups_below(root: Report, now: datetime, indent: str) -> Iterator[str]:
+    for child in root.children:
+        yield from _heading(child, now, indent)
+        yield from _groups_below(child, now, indent + "  ")
+
+
+def _members(members: tuple[Member, ...]) -> Iterator[str]:
+    """Few members one by one; of many, those that are alike in one line."""
+    rows = [["POD", "STATE", "NODE", "WHY"]]
+    if len(members) <= SHOWN_ONE_BY_ONE:
+        rows += [[m.name, m.state, m.node or "<none>", m.message] for m in members]
+    else:
+        rows[0] = ["PODS", "STATE", "COUNT", "WHY"]
+        for (state, why), alike in groupby(sorted(members, key=_kind), key=_kind):
+            names = [member.name for member in alike]
+            rows.append([_range(names), state, str(len(names)), why])
+    yield from output.columns(rows).splitlines()
+
+
+def _kind(member: Member) -> tuple[str, str]:
+    return member.state, member.message
+
+
+def _range(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
+
+
+def _duration(now: datetime, since: datetime) -> str:
+    seconds = max(int((now - since).total_seconds()), 0)
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"

@@ -1,0 +1,125 @@
+"""What `tutti why` makes of the objects."""
+
+from datetime import UTC, datetime, timedelta
+
+from tutti.api.core_v1 import Pod, PodSpec, PodStatus, SchedulingGroup
+from tutti.api.meta import Condition, ObjectMeta
+from tutti.api.scheduling import (
+    CompositeGang,
+    CompositePodGroup,
+    CompositePodGroupSpec,
+    CompositeSchedulingPolicy,
+    Gang,
+    PodGroup,
+    PodGroupSpec,
+    PodGroupStatus,
+    SchedulingPolicy,
+)
+from tutti.cli import report, why
+from tutti.cli.report import Family
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def pod(name: str, *, group: str | None = "train", node: str = "", why: str = "") -> Pod:
+    said = Condition(type="PodScheduled", status="False", reason="Unschedulable", message=why)
+    return Pod(
+        metadata=ObjectMeta(name=name, namespace="default"),
+        spec=PodSpec(
+            node_name=node,
+            scheduling_group=SchedulingGroup(pod_group_name=group) if group else None,
+        ),
+        status=PodStatus(phase="Running" if node else "Pending", conditions=(said,) if why else ()),
+    )
+
+
+def gang(
+    name: str, of: int, *, parent: str | None = None, said: Condition | None = None
+) -> PodGroup:
+    return PodGroup(
+        metadata=ObjectMeta(name=name, namespace="default"),
+        spec=PodGroupSpec(
+            scheduling_policy=SchedulingPolicy(gang=Gang(min_count=of)),
+            parent_composite_pod_group_name=parent,
+        ),
+        status=PodGroupStatus(conditions=(said,) if said else ()),
+    )
+
+
+def composite(name: str, of: int, *, parent: str | None = None) -> CompositePodGroup:
+    return CompositePodGroup(
+        metadata=ObjectMeta(name=name, namespace="default"),
+        spec=CompositePodGroupSpec(
+            scheduling_policy=CompositeSchedulingPolicy(gang=CompositeGang(min_group_count=of)),
+            parent_composite_pod_group_name=parent,
+        ),
+    )
+
+
+def told(one: report.Report) -> str:
+    return "\n".join(why.told(one, NOW))
+
+
+def test_a_gang_that_waits_says_what_it_needs_has_and_why():
+    said = Condition(
+        type=report.SATISFIED,
+        status="False",
+        reason="NotFound",
+        message="3 fit, 4 are needed",
+        last_transition_time=NOW - timedelta(seconds=7),
+    )
+    train = gang("train", 4, said=said)
+    family = Family.of([train], [], [pod("a"), pod("b", why="0/3 nodes are available")])
+    assert told(report.of_group(train, family)) == (
+        "podgroup/train in default waits (NotFound) since 7 s\n"
+        "  needs 4 members, has 2, 0 of them bound\n"
+        "  3 fit, 4 are needed\n"
+        "\n"
+        "POD   STATE     NODE     WHY\n"
+        "a     Pending   <none>\n"
+        "b     Pending   <none>   0/3 nodes are available"
+    )
+
+
+def test_a_gang_whose_quorum_is_bound_runs():
+    train = gang("train", 2)
+    family = Family.of([train], [], [pod("a", node="n1"), pod("b", node="n2"), pod("c")])
+    found = report.of_group(train, family)
+    assert (found.state, found.needs, found.has, found.bound) == ("runs", 2, 3, 2)
+
+
+def test_many_members_that_are_alike_take_one_line():
+    train = gang("train", 40)
+    family = Family.of([train], [], [pod(f"p-{n:02}", why="no room") for n in range(40)])
+    lines = told(report.of_group(train, family)).splitlines()
+    assert lines[-1] == "p-00 … p-39   Pending   40      no room"
+
+
+def test_a_tree_is_shown_from_its_root():
+    leaf = gang("workers", 1, parent="job")
+    root = composite("job", 1)
+    family = Family.of([leaf], [root], [pod("w", group="workers", node="n")])
+    assert family.root_of(leaf) == root
+    found = report.of_group(root, family)
+    assert found.state == "runs"
+    assert [child.name for child in found.children] == ["workers"]
+
+
+def test_groups_in_a_circle_are_shown_once_around():
+    one, other = composite("one", 1, parent="other"), composite("other", 1, parent="one")
+    family = Family.of([], [one, other], [])
+    found = report.of_group(family.root_of(one), family)
+    assert [child.name for child in found.children[0].children] == []
+
+
+def test_a_pod_whose_group_is_not_there_says_so():
+    found = report.of_absent_group(pod("a", group="nobody"))
+    assert found.name == "nobody"
+    assert found.state == "is not there"
+
+
+def test_a_lone_pod_speaks_for_itself():
+    assert "0/3 nodes are available" in told(
+        report.of_pod(pod("a", group=None, why="0/3 nodes are available"))
+    )
+    assert "it is on node n1" in told(report.of_pod(pod("a", group=None, node="n1")))
