@@ -52,6 +52,14 @@ class Connection:
         size = int(await self.reader.readuntil(b"\r\n"), 16)
         return (await self.reader.readexactly(size + 2))[:-2]
 
+    async def rest(self) -> bytes:
+        """All that comes until the connection ends, in whatever way."""
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            while part := await self.reader.read(65536):
+                received += part
+        return received
+
     async def ask(self, method: str, path: str, *headers: str, body: bytes = b"") -> Answer:
         self.send(method, path, *headers, body=body)
         return await self.answer()
@@ -103,6 +111,7 @@ async def served(app: App, folder: Path | None = None) -> AsyncIterator[Served]:
             tls=pair,
             on_listening=listening.set_result,
             stop=stop,
+            grace_s=0.3,
         )
     )
     here = Served(await listening, context, stop, serving)

@@ -1,7 +1,11 @@
 """The server under an app: connections, streams, and how it stops."""
 
 import asyncio
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +87,39 @@ async def test_a_stop_ends_streams_properly_and_answers_what_is_in_flight() -> N
         await here.serving
 
 
+async def test_a_stop_waits_for_nobody_who_does_not_read(tmp_path: Path) -> None:
+    endless = Endless(b"x" * 65536)
+    async with served(App(endless, tokens=None), tmp_path) as here:
+        connection = await here.connect()
+        connection.send("GET", "/stream")
+        await connection.head()
+        connection.writer.transport.pause_reading()  # type: ignore[attr-defined]
+
+        here.stop.set()
+
+        async with asyncio.timeout(5):
+            await here.serving
+        assert endless.closed.is_set()
+
+
+async def test_a_stream_that_fails_does_not_look_complete(caplog: pytest.LogCaptureFixture) -> None:
+    async def fails(request: Request) -> Stream:
+        async def chunks() -> AsyncIterator[bytes]:
+            yield b"line\n"
+            raise RuntimeError("a mistake of ours")
+
+        return Stream(200, chunks())
+
+    async with served(App(fails, tokens=None)) as here:
+        connection = await here.connect()
+        connection.send("GET", "/")
+        await connection.head()
+        rest = await connection.rest()
+
+    assert not rest.endswith(b"0\r\n\r\n")
+    assert "a mistake of ours" in caplog.text
+
+
 async def test_requests_in_one_packet_are_answered_in_order() -> None:
     async def path(request: Request) -> Response:
         return json_response(200, request.path)
@@ -113,3 +150,44 @@ async def test_what_is_not_http_is_a_400_and_stops_nothing(garbage: bytes) -> No
         assert (await connection.head()).status == 400
 
         assert (await here.ask("GET", "/late")).status == 200
+
+
+SERVES = """
+import asyncio
+from tutti.web.app import App, Response
+from tutti.web.serve import serve, stop_on_signals, stop_with_input
+
+async def hello(request):
+    return Response(200, b"hello")
+
+async def main():
+    stop = stop_on_signals()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(stop_with_input(stop))
+        tasks.create_task(serve(
+            App(hello, tokens=None), host="127.0.0.1", port=0, tls=None, stop=stop,
+            on_listening=lambda port: print(port, flush=True),
+        ))
+    print("stopped in good order", flush=True)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "its input ends"])
+def test_a_process_stops_in_good_order(how: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process.stdin, process.stdout:
+        assert int(process.stdout.readline()) > 0
+
+        if how == "its input ends":
+            process.stdin.close()
+        else:
+            process.send_signal(signal.Signals[how])
+
+        assert process.stdout.read() == "stopped in good order\n"
+        assert process.wait(10) == 0

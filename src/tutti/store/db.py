@@ -1,8 +1,10 @@
 """The data folder: locked, versioned, opened as SQLite connections that sync before they answer."""
 
+import contextlib
 import fcntl
 import os
 import sqlite3
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
@@ -19,7 +21,10 @@ _KEPT_WAL_BYTES = 64 * 1024 * 1024
 
 
 class Database:
-    """One connection that writes and one that reads; in memory, the same one does both."""
+    """One connection that writes, one that reads what is newest, and some for longer reading.
+
+    In memory, one connection does it all.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self._lock = None if folder is None else _locked(folder)
@@ -28,20 +33,36 @@ class Database:
                 self.writer = self.reader = _connection(":memory:")
                 _prepare(self.writer, None)
             else:
-                file = _private_file(folder / DATABASE)
-                self.writer = _connection(file)
+                self._file = _private_file(folder / DATABASE)
+                self.writer = _connection(self._file)
                 _prepare(self.writer, folder)
-                self.reader = _connection(file)
-                self.reader.execute("PRAGMA query_only = ON")
+                self.reader = self._another_reader()
         except BaseException:
             self._unlock()
             raise
         self.in_memory = folder is None
+        self._spare: list[sqlite3.Connection] = [self.reader] if self.in_memory else []
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees what stands now, whatever is written while it is used."""
+        connection = self._spare.pop() if self._spare else self._another_reader()
+        connection.execute("BEGIN")
+        try:
+            yield connection
+        finally:
+            connection.execute("ROLLBACK")
+            self._spare.append(connection)
 
     def close(self) -> None:
-        self.reader.close()
-        self.writer.close()
+        for connection in {self.reader, self.writer, *self._spare}:
+            connection.close()
         self._unlock()
+
+    def _another_reader(self) -> sqlite3.Connection:
+        connection = _connection(self._file)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
 
     def _unlock(self) -> None:
         if self._lock is not None:

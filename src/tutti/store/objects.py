@@ -1,11 +1,14 @@
 """Reading objects: as they stand now, or as they stood at a version that is still kept."""
 
+import asyncio
 import sqlite3
 
 from tutti.store.changes import Page, Row
 from tutti.store.errors import Ahead, Compacted
 
 OPENING = b'{"metadata":{'  # how every stored value begins
+
+_SLICE_ROWS = 500  # some milliseconds
 
 _GET = """
 SELECT l.namespace, l.name, l.uid, l.value, l.revision
@@ -76,44 +79,30 @@ def oldest(connection: sqlite3.Connection) -> int:
     return int(revision)
 
 
-def page(
-    connection: sqlite3.Connection,
+async def page(
+    snapshot: sqlite3.Connection,
     resource: str,
     namespace: str | None,
     *,
     at: int | None,
     after: tuple[str, str] | None,
     limit: int | None,
+    at_once: bool,
 ) -> Page:
-    """Up to `limit` objects, and what remains, all as of one version: `at`, or now (None)."""
-    connection.execute("BEGIN")
-    try:
-        now = newest(connection)
-        if at is None:
-            at = now
-        if at > now:
-            raise Ahead(at, now)
-        if at < (kept := oldest(connection)):
-            raise Compacted(at, kept)
-        return _page(connection, resource, namespace, at, after, limit, unchanged=at == now)
-    finally:
-        connection.execute("ROLLBACK")
+    """Up to `limit` objects, and what remains, all as of one version: `at`, or now (None).
 
-
-def _page(
-    connection: sqlite3.Connection,
-    resource: str,
-    namespace: str | None,
-    at: int,
-    after: tuple[str, str] | None,
-    limit: int | None,
-    *,
-    unchanged: bool,
-) -> Page:
+    A long page is read in slices, and other tasks have their turn between them, unless `at_once`
+    because they would write on the same connection.
+    """
+    now = newest(snapshot)
+    if at is None:
+        at = now
+    if at > now:
+        raise Ahead(at, now)
+    if at < (kept := oldest(snapshot)):
+        raise Compacted(at, kept)
     span = _EVERYWHERE if namespace is None else _IN_ONE
     stood = _STOOD.format(range=span)
-    rows_sql = _NOW.format(range=span) if unchanged else _THEN.format(stood=stood)
-    count_sql = _COUNT_NOW.format(range=span) if unchanged else _COUNT_THEN.format(stood=stood)
     values = {
         "resource": resource,
         "namespace": namespace,
@@ -122,9 +111,20 @@ def _page(
         "at": at,
         "limit": -1 if limit is None else limit + 1,
     }
-    rows = [Row._make(found) for found in connection.execute(rows_sql, values)]
+    rows_sql = _NOW.format(range=span) if at == now else _THEN.format(stood=stood)
+    rows = await _rows(snapshot.execute(rows_sql, values), at_once=at_once)
     if limit is None or len(rows) <= limit:
         return Page(rows, at, 0, None)
     del rows[limit:]
-    (count,) = connection.execute(count_sql, values | {"limit": -1}).fetchone()
+    count_sql = _COUNT_NOW.format(range=span) if at == now else _COUNT_THEN.format(stood=stood)
+    (count,) = snapshot.execute(count_sql, values | {"limit": -1}).fetchone()
     return Page(rows, at, count - limit, (rows[-1].namespace, rows[-1].name))
+
+
+async def _rows(found: sqlite3.Cursor, *, at_once: bool) -> list[Row]:
+    rows: list[Row] = []
+    while slice_ := found.fetchmany(_SLICE_ROWS):
+        rows += map(Row._make, slice_)
+        if len(slice_) == _SLICE_ROWS and not at_once:
+            await asyncio.sleep(0)
+    return rows

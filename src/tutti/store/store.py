@@ -1,6 +1,5 @@
 """The store as the server sees it: get, list, commit, watch."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,11 +8,8 @@ from typing import Self
 from tutti.store import objects
 from tutti.store.changes import Change, Page, Revisions, Row
 from tutti.store.db import Database
-from tutti.store.errors import Compacted
 from tutti.store.watch import BUFFERED_CHANGES, Watch, Watches
 from tutti.store.writer import Writer, Written
-
-_SLICE_ROWS = 500  # how many objects are read before other work of the loop has its turn
 
 
 class Store:
@@ -79,16 +75,16 @@ class Store:
 
         Raises Compacted where `at` is no longer kept, Ahead where it is not written yet.
         """
-        if limit is not None and limit <= _SLICE_ROWS:
-            return self._page(resource, namespace, at, after, limit)
-        try:
-            return await self._long_page(resource, namespace, at, after, limit)
-        except Compacted:
-            if at is not None:
-                raise
-            # The history is so short, and writes are so many, that what was new at the first
-            # slice was too old at the last: once more, all at once.
-            return self._page(resource, namespace, at, after, limit)
+        with self._database.snapshot() as snapshot:
+            return await objects.page(
+                snapshot,
+                resource,
+                namespace,
+                at=at,
+                after=after,
+                limit=limit,
+                at_once=self._database.in_memory,
+            )
 
     async def commit(self, changes: Sequence[Change]) -> Revisions:
         """Write all of `changes` or none of them; their versions, once they are on disk.
@@ -111,32 +107,3 @@ class Store:
     def _seen(self, revision: int, written: Written) -> None:
         self.revision = revision
         self._watches.hand_out(written)
-
-    async def _long_page(
-        self,
-        resource: str,
-        namespace: str | None,
-        at: int | None,
-        after: tuple[str, str] | None,
-        limit: int | None,
-    ) -> Page:
-        """In slices, all as of the first one's version; other work goes on between them."""
-        rows: list[Row] = []
-        while True:
-            size = _SLICE_ROWS if limit is None else min(_SLICE_ROWS, limit - len(rows))
-            page = self._page(resource, namespace, at, after, size)
-            rows += page.rows
-            at, after = page.revision, page.last
-            if after is None or len(rows) == limit:
-                return page._replace(rows=rows)
-            await asyncio.sleep(0)
-
-    def _page(
-        self,
-        resource: str,
-        namespace: str | None,
-        at: int | None,
-        after: tuple[str, str] | None,
-        limit: int | None,
-    ) -> Page:
-        return objects.page(self._reader, resource, namespace, at=at, after=after, limit=limit)

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 BODY_LIMIT = 3 * 1024 * 1024
 STALLED_AFTER_S = 30.0
-ABORT = "tutti.abort"  # the ASGI extension by which `serve` lends us the connection's abort()
+ABORT = "tutti.abort"  # the ASGI extension by which `serve` lends the connection's abort()
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -158,37 +158,45 @@ class App:
         self, stream: Stream, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Until it ends by itself, the client is gone or stalls, or the server stops."""
-        pump = asyncio.create_task(self._pump(stream, send))
+        await send(_start(stream.status, stream.headers))
+        pump = asyncio.create_task(self._pump(stream.chunks, send))
         gone = asyncio.create_task(_gone(receive))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait({pump, gone, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if pump.done() and isinstance(pump.exception(), TimeoutError):
-                _abort(scope)
+            pump.cancel()
+            (failure,) = await asyncio.gather(pump, return_exceptions=True)
+            if isinstance(failure, Exception):
+                if not isinstance(failure, _Stalled):
+                    log.error("a stream failed", exc_info=failure, extra={"path": scope["path"]})
+                _abort(scope)  # a proper end would say that this was all
                 await gone
             elif not gone.done():
-                await self._end(pump, send)
+                await self._end(send)
         finally:
             for task in (pump, gone, stopping):
                 task.cancel()
             await asyncio.gather(pump, gone, stopping, return_exceptions=True)
             await _close(stream.chunks)
 
-    async def _pump(self, stream: Stream, send: Send) -> None:
-        await send(_start(stream.status, stream.headers))
-        async for chunk in stream.chunks:
-            async with asyncio.timeout(self._stalled_after_s):
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    async def _pump(self, chunks: AsyncIterator[bytes], send: Send) -> None:
+        async for chunk in chunks:
+            await self._send_in_time(send, chunk, more=True)
 
-    async def _end(self, pump: asyncio.Task[None], send: Send) -> None:
-        """End the stream properly, so that the client knows that it has all of it."""
-        pump.cancel()
-        (failure,) = await asyncio.gather(pump, return_exceptions=True)
-        if isinstance(failure, Exception):
-            log.error("a stream failed", exc_info=failure)
-        with contextlib.suppress(TimeoutError):
+    async def _end(self, send: Send) -> None:
+        with contextlib.suppress(_Stalled):
+            await self._send_in_time(send, b"", more=False)
+
+    async def _send_in_time(self, send: Send, chunk: bytes, *, more: bool) -> None:
+        try:
             async with asyncio.timeout(self._stalled_after_s):
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                await send({"type": "http.response.body", "body": chunk, "more_body": more})
+        except TimeoutError:
+            raise _Stalled from None
+
+
+class _Stalled(Exception):
+    """The client reads nothing."""
 
 
 def json_response(status: int, value: object) -> Response:
@@ -221,9 +229,7 @@ async def _gone(receive: Receive) -> None:
 
 def _abort(scope: Scope) -> None:
     """Closing would wait for the client to read what it does not read."""
-    extension = scope.get("extensions", {}).get(ABORT)
-    if extension is not None:
-        extension["abort"]()
+    scope["extensions"][ABORT]["abort"]()
 
 
 async def _close(chunks: AsyncIterator[bytes]) -> None:

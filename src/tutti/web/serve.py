@@ -5,6 +5,7 @@ A stop is graceful: nothing new is accepted, streams end, what is in flight is a
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import sys
@@ -18,7 +19,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from tutti.web.app import ABORT, App
 
 _IDLE_S = 120  # longer than clients keep one: who finds it closed would not know what was done
-_GRACE_S = 10  # for what is in flight when the server stops
 
 
 async def serve(
@@ -29,10 +29,12 @@ async def serve(
     tls: tuple[Path, Path] | None,
     on_listening: Callable[[int], None],
     stop: asyncio.Event,
+    grace_s: float = 3,
 ) -> None:
     """Serve until `stop` is set. Port 0 takes a free one; `on_listening` is told which.
 
-    `tls` has the files of a certificate and its key.
+    `tls` has the files of a certificate and its key. Who is still connected `grace_s` after the
+    stop is dropped.
     """
     certificate, key = tls or (None, None)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
@@ -48,7 +50,6 @@ async def serve(
         proxy_headers=False,
         server_header=False,
         timeout_keep_alive=_IDLE_S,
-        timeout_graceful_shutdown=_GRACE_S,
         ssl_certfile=certificate,
         ssl_keyfile=key,
     )
@@ -65,7 +66,18 @@ async def serve(
             app.stop()
             server.should_exit = True
             await ticking
-            await server.shutdown([listener])
+            await _shut_down(server, listener, grace_s)
+
+
+async def _shut_down(server: uvicorn.Server, listener: socket.socket, grace_s: float) -> None:
+    """Answer what is in flight, then drop what is still connected."""
+    ending = asyncio.create_task(server.shutdown([listener]))
+    await asyncio.wait({ending}, timeout=grace_s)
+    for task in server.server_state.tasks:
+        task.cancel()
+    for connection in server.server_state.connections:
+        connection.transport.abort()
+    await ending
 
 
 def stop_on_signals() -> asyncio.Event:
@@ -78,13 +90,20 @@ def stop_on_signals() -> asyncio.Event:
 
 
 async def stop_with_input(stop: asyncio.Event) -> None:
-    """Set `stop` when standard input ends, as it does when the process at its other end is gone."""
+    """Set `stop` when standard input ends, as a pipe does when the process at its other end has."""
     loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while await reader.read(4096):
-        pass
-    stop.set()
+    descriptor = sys.stdin.fileno()
+
+    def read() -> None:
+        if not os.read(descriptor, 4096):
+            stop.set()
+            loop.remove_reader(descriptor)
+
+    loop.add_reader(descriptor, read)
+    try:
+        await stop.wait()
+    finally:
+        loop.remove_reader(descriptor)
 
 
 class _Protocol(HttpToolsProtocol):
