@@ -128,12 +128,16 @@ class Flights:
 
     def drop_all(self) -> None:
         """The Lease is lost: what wasn't sent is not sent, what was sent is waited for."""
+        unsent = [action for action in self.outbox if isinstance(action, Bind)]
+        self.outbox = [action for action in self.outbox if isinstance(action, ReadPod)]
+        for bind in unsent:
+            if (commit := self.commits.get(bind.commit)) is not None:
+                self._back_out(commit, bind.pod.uid)
         for commit in list(self.commits.values()):
             if commit.stage is Stage.INTENDED:
                 self._cancel(commit)
             else:
                 self._close(commit)
-        self.outbox = [action for action in self.outbox if isinstance(action, ReadPod)]
 
     # --- coming back --------------------------------------------------------------------------
 
@@ -296,7 +300,7 @@ class Flights:
 
     def _back_out(self, commit: Commit, uid: str) -> None:
         """A member that is assumed, and was not sent, waits again."""
-        del commit.open[uid]
+        commit.open.pop(uid, None)
         member = self._forest.members.get(uid)
         if member is not None and member.state is ASSUMED:
             self._assumptions.forget(member, self._intake.state_of(member.pod))
