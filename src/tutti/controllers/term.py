@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from typing import Never
+from typing import Final, Never
 
 from tutti.controllers.cluster import SCHEDULING, Cluster
 from tutti.controllers.collecting import collecting_later
@@ -20,6 +20,9 @@ from tutti.engine.engine import Engine
 from tutti.engine.messages import LeaseHeld, Synced, Unit
 from tutti.engine.settings import Settings
 from tutti.kube.client import Client
+
+PACE: Final = 0.005
+"""Seconds from one turn to the next, at least; after a rest a turn comes at once."""
 
 
 class Term:
@@ -74,7 +77,9 @@ class Term:
             self._take_in(hands)
             for action in self.engine.turn(began):
                 hands.carry_out(action)
-            self._metrics.turned(time.monotonic() - began)
+            taken = time.monotonic() - began
+            self._metrics.turned(taken)
+            await asyncio.sleep(PACE - taken)  # what comes in meanwhile is decided together
             wake = self.engine.next_wake()
             await self._inbox.wait(None if wake is None else max(0.0, wake - time.monotonic()))
 

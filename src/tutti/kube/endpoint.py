@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import errno
+import functools
 import ipaddress
 import os
 import socket
@@ -79,12 +80,18 @@ class Endpoint:
             raise
 
 
+@functools.cache
 def _tls(config: Config) -> ssl.SSLContext:
+    """One for all connections by one configuration: reading authorities takes milliseconds."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        context = ssl.create_default_context(cadata=config.ca)
         if not config.verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
+        elif config.ca is not None:
+            context.load_verify_locations(cadata=config.ca)
+        else:
+            context.load_default_certs()
         if config.certificate and config.key:
             _load_certificate(context, config.certificate, config.key)
     except ssl.SSLError as error:
