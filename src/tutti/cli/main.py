@@ -32,6 +32,7 @@ class Implementation(Protocol):
 
 COMMANDS = (
     Command("up", "run a control plane here, with a scheduler and as many pretend nodes as wanted"),
+    Command("demo", "see gangs start, wait and run on a sample cluster"),
     Command("scheduler", "run the scheduler against any Kubernetes API server"),
     Command("controllers", "run the controllers against any Kubernetes API server"),
     Command("apply", "create or change objects so that they are as files say"),

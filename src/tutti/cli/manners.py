@@ -71,3 +71,9 @@ async def _until_asked_to_stop(
 async def _outlive(living: asyncio.Task[None]) -> None:
     await parent_ended()
     living.cancel()
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong first: the one thing that people are told."""
+    first = group.exceptions[0]
+    return first_of(first) if isinstance(first, BaseExceptionGroup) else first

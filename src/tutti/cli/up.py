@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             asyncio.run(_until_asked_to_stop(args, folder, wanted))
         except* (Ended, Trouble) as group:
-            raise Trouble(str(_first(group))) from None
+            raise Trouble(str(manners.first_of(group))) from None
     return 0
 
 
@@ -162,11 +162,6 @@ def _data_folder(said: Path | None) -> Iterator[Path]:
         except BlockingIOError:
             raise Trouble(f"{said} is in use: another tutti up keeps its data there") from None
         yield said.absolute()
-
-
-def _first(group: BaseExceptionGroup[Exception]) -> BaseException:
-    first = group.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 def _count(text: str) -> int:
