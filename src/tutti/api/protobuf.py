@@ -38,19 +38,30 @@ class Malformed(ValueError):
 
 def read(schema: Schema, body: bytes) -> tuple[dict[str, Any], list[str]]:
     """The object in a protobuf body, checked and mended, like `Schema.read` for JSON."""
-    try:
-        obj = decode(schema, body)
-    except Malformed as error:
-        raise schema.unrecognised(str(error), body) from None
+    obj = decode(schema, body)
     return obj, schema.check(obj)
 
 
 def decode(schema: Schema, body: bytes) -> dict[str, Any]:
-    """The object as it stands in the body. Raises Malformed."""
+    """The object as it stands in the body; one of another kind comes with its kind alone."""
+    try:
+        api_version, kind, raw = _unwrapped(body)
+        obj: dict[str, Any] = {"apiVersion": api_version, "kind": kind} if kind else {}
+        if kind in ("", schema.kind):
+            obj |= _message(schema.message, raw, 0)
+    except Malformed as error:
+        raise schema.unrecognised(str(error), body) from None
+    return obj
+
+
+def _unwrapped(body: bytes) -> tuple[str, str, bytes]:
+    """apiVersion, kind and the object's own bytes."""
     if not body.startswith(MAGIC):
         raise Malformed(
             "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
         )
+    if len(body) == len(MAGIC):
+        raise Malformed("empty body")
     api_version = kind = ""
     raw = b""
     for number, value in _fields(body[len(MAGIC) :]):
@@ -60,12 +71,7 @@ def decode(schema: Schema, body: bytes) -> dict[str, Any]:
                 api_version, kind = _text(names.get(1, b"")), _text(names.get(2, b""))
             case 2, bytes():
                 raw = value
-    if len(body) == len(MAGIC):
-        raise Malformed("empty body")
-    obj: dict[str, Any] = {"apiVersion": api_version, "kind": kind} if kind else {}
-    if kind in ("", schema.kind):
-        obj |= _message(schema.message, raw, 0)
-    return obj
+    return api_version, kind, raw
 
 
 def _message(message: Message, data: bytes, depth: int) -> dict[str, Any]:
