@@ -5,6 +5,8 @@ import pytest
 
 from tutti.api.core_v1 import Pod, Volume
 from tutti.api.podspec import INSIDE, REPORTED, TABLES, VOLUME, unsupported
+from tutti.api.schema import load
+from tutti.api.shapes import List, Nested
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,19 @@ def test_every_reported_volume_is_read() -> None:
     reported = {name for name, bearing in VOLUME.items() if bearing is REPORTED}
 
     assert reported <= set(Volume.__struct_encode_fields__)
+
+
+def fields_at(path: str) -> set[str]:
+    """The fields that Kubernetes 1.37 has at this place in a pod's spec."""
+    fields = load("", "v1", "Pod").fields
+    for name in ("spec", *filter(None, path.split("."))):
+        shape = fields[name].shape
+        within = shape.of if isinstance(shape, List) else shape
+        assert isinstance(within, Nested)
+        fields = within.message.fields
+    return set(fields)
+
+
+@pytest.mark.parametrize("path", TABLES)
+def test_no_field_is_forgotten_and_none_is_made_up(path: str) -> None:
+    assert set(TABLES[path]) == fields_at(path)

@@ -68,7 +68,6 @@ POD_SPEC: Final[Mapping[str, Bearing]] = {
     "tolerations": HONOURED,
     "topologySpreadConstraints": REPORTED,
     "volumes": INSIDE,
-    "workloadRef": IRRELEVANT,  # the 1.35 edition's field; 1.37 doesn't serve it
 }
 
 AFFINITY: Final[Mapping[str, Bearing]] = {
