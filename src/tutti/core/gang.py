@@ -1,9 +1,9 @@
 """One group: all of its quorum or nothing, and extras where they fit.
 
-The quorum is placed first. Members of one class are placed at once; where classes differ, the
-order in which they are placed, and which members make the quorum, are searched: all of them, the
-hardest first; then the easiest first, since of small members more fit; then other orders, packed
-tightly too, within the profile's budget. A refusal says whether it is proved.
+The quorum is placed first. Members of one class are placed at once. Where classes differ, the order
+in which they are placed, and which members make the quorum, are searched within the profile's
+budget: the hardest first; the easiest first, since of small members more fit; other orders, packed
+tightly too; at last node by node (`search`). A refusal says whether it is proved.
 """
 
 from collections import Counter
@@ -13,6 +13,7 @@ from itertools import chain, islice, permutations
 
 import numpy as np
 
+from tutti.core.bounds import is_impossible
 from tutti.core.columns import Rows
 from tutti.core.filters.room import could_ever_have_room, limits
 from tutti.core.groups import Batch, Leaf
@@ -21,6 +22,7 @@ from tutti.core.plan import Binding, Placed, Plan, Refusal, Status
 from tutti.core.pods import PodClass
 from tutti.core.ranking import allowed
 from tutti.core.reasons import extras_sentence, quorum_sentence, tally
+from tutti.core.search import Search
 from tutti.core.trial import Trial
 
 
@@ -37,10 +39,11 @@ def plan_group(trial: Trial, leaf: Leaf) -> Plan:
     if not leaf.missing <= leaf.pending or not leaf.pending:
         raise ValueError(f"{leaf.key} misses {leaf.missing} members, {leaf.pending} are pending")
     start = trial.checkpoint()
-    batches = _hardest_first(trial, leaf.batches)
-    quorum, most = _quorum(trial, batches, leaf.missing)
-    if quorum is None:
-        return _refusal(trial, leaf, batches, most)
+    batches = _hardest_first(trial, _by_class(leaf.batches))
+    found = _quorum(trial, batches, leaf.missing)
+    if found.shares is None:
+        return _refusal(trial, leaf, batches, found)
+    quorum = found.shares
     extras = _fill(trial, _remainders(batches, quorum), leaf.pending - leaf.missing)
     short = None
     if _count(quorum) + _count(extras) < leaf.pending:
@@ -52,25 +55,48 @@ def plan_group(trial: Trial, leaf: Leaf) -> Plan:
     return Placed(_bindings(trial, quorum), _bindings(trial, extras), short)
 
 
-def _quorum(trial: Trial, batches: Sequence[Batch], missing: int) -> tuple[list[Share] | None, int]:
-    """Places for as many members as the quorum misses, or None and the most that were found."""
+@dataclass(frozen=True, slots=True)
+class Quorum:
+    """Places for as many members as the quorum misses, or the most that were found at once."""
+
+    shares: list[Share] | None
+    most: int
+    proved: bool = False
+    """Whether there are none to be found."""
+
+
+def _quorum(trial: Trial, batches: Sequence[Batch], missing: int) -> Quorum:
     if not missing:
-        return [], 0
+        return Quorum([], 0)
     start = trial.checkpoint()
     most = 0
-    for order in _orders(batches, trial.profile.search_steps // missing + 2):
-        shares = _fill(trial, order, missing)
+    for order, packing in _ways(batches, trial.profile.search_steps // missing + 2):
+        shares = _fill(trial, order, missing, packing=packing)
         if _count(shares) == missing:
-            return shares, missing
-        most = max(most, _count(shares))
+            return Quorum(shares, missing)
+        first, most = most == 0, max(most, _count(shares))
         trial.rollback(start)
-    return None, most
+        if first and is_impossible(trial, batches, missing):
+            return Quorum(None, most, proved=True)
+    search = Search(trial, batches, trial.profile.search_steps)
+    found = search.find(missing)
+    if found is None:
+        return Quorum(None, most, search.is_complete)
+    return Quorum([Share(*pair) for pair in zip(batches, found, strict=True)], missing)
+
+
+def _ways(batches: Sequence[Batch], at_most: int) -> Iterator[tuple[Sequence[Batch], bool]]:
+    """Orders of the classes, each spread by the scores, then each packed tightly."""
+    if len(batches) < 2:
+        return iter([(batches, False)])
+    return chain(
+        ((order, False) for order in _orders(batches, at_most)),
+        ((order, True) for order in _orders(batches, at_most)),
+    )
 
 
 def _orders(batches: Sequence[Batch], at_most: int) -> Iterator[Sequence[Batch]]:
     """Orders of the classes, each once: hardest first, easiest first, then all others."""
-    if len(batches) < 2:
-        return iter([batches])
     others = permutations(batches)
     next(others)  # the hardest first, which leads anyhow
     easiest_first = tuple(reversed(batches))
@@ -78,12 +104,14 @@ def _orders(batches: Sequence[Batch], at_most: int) -> Iterator[Sequence[Batch]]
     return islice(chain((batches, easiest_first), rest), at_most)
 
 
-def _fill(trial: Trial, batches: Sequence[Batch], count: int) -> list[Share]:
+def _fill(
+    trial: Trial, batches: Sequence[Batch], count: int, *, packing: bool = False
+) -> list[Share]:
     """Place batch after batch, as many as fit, up to a count of pods."""
     shares = []
     for batch in batches:
         wanted = min(count, len(batch.pods))
-        nodes = place(trial, batch.cls, wanted)
+        nodes = place(trial, batch.cls, wanted, packing=packing)
         count -= len(nodes)
         shares.append(Share(batch, nodes))
     return shares
@@ -111,6 +139,15 @@ def _bindings(trial: Trial, shares: Sequence[Share]) -> tuple[Binding, ...]:
     )
 
 
+def _by_class(batches: Sequence[Batch]) -> list[Batch]:
+    """One batch for each class."""
+    merged: dict[int, Batch] = {}
+    for batch in batches:
+        known = merged.get(batch.cls.id)
+        merged[batch.cls.id] = Batch(batch.cls, known.pods + batch.pods) if known else batch
+    return list(merged.values())
+
+
 def _hardest_first(trial: Trial, batches: Sequence[Batch]) -> list[Batch]:
     """Largest share of a node first, then fewest nodes to go to, then as the group lists them."""
     if len(batches) < 2:
@@ -128,22 +165,23 @@ def _ease(trial: Trial, cls: PodClass) -> tuple[float, int]:
     return -share, nodes
 
 
-def _refusal(trial: Trial, leaf: Leaf, batches: Sequence[Batch], most: int) -> Refusal:
-    """The quorum has no place: at most `most` of the members that it misses found one at once."""
+def _refusal(trial: Trial, leaf: Leaf, batches: Sequence[Batch], found: Quorum) -> Refusal:
+    """The quorum has no place. The tally is of the first class that fell short."""
     start = trial.checkpoint()
     shares = _fill(trial, batches, leaf.missing)
     short = _remainders(batches, shares)[0]
     why = tally(trial.snapshot, trial.used, trial.profile, short.cls)
     trial.rollback(start)
-    proved = _is_impossible(trial, batches, leaf.missing)
     lone = leaf.missing == leaf.pending == 1
     return Refusal(
         status=_status(trial, leaf, batches),
-        fits=most,
+        fits=found.most,
         needs=leaf.missing,
         tally=why,
-        proved=proved,
-        message=why.sentence() if lone else quorum_sentence(leaf.missing, most, why, proved),
+        proved=found.proved,
+        message=why.sentence()
+        if lone
+        else quorum_sentence(leaf.missing, found.most, why, found.proved),
     )
 
 
@@ -158,20 +196,6 @@ def _shortfall(trial: Trial, leaf: Leaf, left: Sequence[Batch], fits: int) -> Re
         proved=len(leaf.batches) == 1,
         message=extras_sentence(leaf.pending, fits, why),
     )
-
-
-def _is_impossible(trial: Trial, batches: Sequence[Batch], missing: int) -> bool:
-    """Whether each class, with all the room to itself, still leaves the quorum short.
-
-    For one class this is exact: equal pods fit in any order, or not at all.
-    """
-    alone = (min(len(batch.pods), room_for(trial, batch.cls)) for batch in batches)
-    return sum(alone) < missing
-
-
-def room_for(trial: Trial, cls: PodClass) -> int:
-    """How many pods of a class fit at once."""
-    return int(trial.ranking(cls).room().sum())
 
 
 def _status(trial: Trial, leaf: Leaf, batches: Sequence[Batch]) -> Status:

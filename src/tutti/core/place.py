@@ -19,14 +19,14 @@ from tutti.core.ranking import Ranking
 from tutti.core.trial import Trial
 
 
-def place(trial: Trial, cls: PodClass, count: int) -> Rows:
+def place(trial: Trial, cls: PodClass, count: int, *, packing: bool = False) -> Rows:
     """The nodes for up to `count` pods, taken in the trial, in the order in which they are chosen.
 
-    Fewer come back only when no node has room left.
+    Fewer come back only when no node has room left. With `packing` the fullest node is the best.
     """
     chosen: list[Rows] = []
     while count > 0:
-        ranking = trial.ranking(cls)
+        ranking = trial.ranking(cls, packing=packing)
         if count <= FEW:
             stretch = columns.rows(ranking.draw(count))
         else:

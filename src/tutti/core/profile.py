@@ -1,10 +1,10 @@
 """Profile: which rules hold, what each score weighs, how long to search. One frozen value."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tutti.core.filters import FILTERS, Filter
-from tutti.core.scores import LOAD_SCORES, NODE_SCORES, LoadScore, NodeScore
+from tutti.core.scores import LOAD_SCORES, NODE_SCORES, PACKING, LoadScore, NodeScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,10 @@ class Profile:
     node_scores: tuple[NodeScore, ...] = NODE_SCORES
     load_scores: tuple[LoadScore, ...] = LOAD_SCORES
     search_steps: int = 2_000
+
+    def packing(self) -> "Profile":
+        """The same rules, but whatever is fullest is best: for a gang that fits in no other way."""
+        return replace(self, node_scores=(), load_scores=PACKING)
 
 
 DEFAULT: Final = Profile()

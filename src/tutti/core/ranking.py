@@ -30,16 +30,17 @@ FRONT_RUNNERS: Final = 128
 class Ranking:
     """`keys` is 0 where a pod can't go. Read it through `Trial.ranking`, which refreshes it."""
 
-    def __init__(self, trial: "Trial", cls: PodClass) -> None:
+    def __init__(self, trial: "Trial", profile: Profile, cls: PodClass) -> None:
         self._trial = trial
+        self._profile = profile
         self.cls = cls
         self.order = trial.order
-        self.allowed = allowed(trial.snapshot, trial.profile, cls)
+        self.allowed = allowed(trial.snapshot, profile, cls)
         self.open: Mask = self.allowed & has_room(trial.snapshot, trial.used, cls)
         self.keys: Amounts = columns.amounts(len(trial.order))
         self._span = len(trial.order)
         self._seen = len(trial.touched)
-        self._scaled = _differing(trial.snapshot, trial.profile, cls)
+        self._scaled = _differing(trial.snapshot, profile, cls)
         self._most: list[int] = []
         self._ahead: dict[int, list[int]] = {}
         self._scale_has_moved()
@@ -161,7 +162,7 @@ class Ranking:
         trial = self._trial
         load = Load(trial.snapshot, trial.used, self.cls, nodes, added, depth)
         total = columns.amounts(depth, self.order[nodes].size)
-        for rule in trial.profile.load_scores:
+        for rule in self._profile.load_scores:
             score = rule.score(load)
             if score is not None:
                 total += rule.weight * score
@@ -178,7 +179,7 @@ class Ranking:
 def allowed(snapshot: Snapshot, profile: Profile, cls: PodClass) -> Mask:
     """The nodes that pass every rule that goes by the node alone."""
     known = snapshot.memo.allowed
-    key = profile, cls.id
+    key = profile.filters, cls.id
     if key not in known:
         passing = snapshot.nodes.present.copy()
         for rule in profile.filters:

@@ -39,7 +39,7 @@ class Trial:
         self.order = snapshot.tie_order(seed)
         self.touched: list[Rows] = []
         self._log: list[Taken] = []
-        self._rankings: dict[int, Ranking] = {}
+        self._rankings: dict[tuple[int, bool], Ranking] = {}
 
     def take(self, cls: PodClass, nodes: Rows, counts: Amounts | None = None) -> None:
         """Put pods of a class on different nodes: one on each, or as many as `counts` says."""
@@ -62,12 +62,13 @@ class Trial:
             last = self._log.pop()
             self._change(last.cls, last.nodes, -last.counts)
 
-    def ranking(self, cls: PodClass) -> Ranking:
-        """How the nodes rank for the class now."""
-        ranking = self._rankings.get(cls.id)
+    def ranking(self, cls: PodClass, *, packing: bool = False) -> Ranking:
+        """How the nodes rank for the class now; the fullest first where it is about packing."""
+        ranking = self._rankings.get((cls.id, packing))
         if ranking is None:
             self._make_rows_for(cls)
-            ranking = self._rankings[cls.id] = Ranking(self, cls)
+            profile = self.profile.packing() if packing else self.profile
+            ranking = self._rankings[cls.id, packing] = Ranking(self, profile, cls)
         ranking.refresh()
         return ranking
 

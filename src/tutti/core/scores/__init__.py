@@ -13,7 +13,7 @@ from tutti.core.columns import Amounts
 from tutti.core.pods import PodClass
 from tutti.core.scores.load import Load
 from tutti.core.scores.nodes import preferred_affinity, unwelcome_taints
-from tutti.core.scores.resources import MOST, balanced_allocation, least_allocated
+from tutti.core.scores.resources import MOST, balanced_allocation, least_allocated, tightness
 from tutti.core.snapshot import Nodes
 
 
@@ -49,3 +49,5 @@ LOAD_SCORES: Final = (
     LoadScore("NodeResourcesFit", 1, least_allocated),
     LoadScore("NodeResourcesBalancedAllocation", 1, balanced_allocation),
 )
+PACKING: Final = (LoadScore("Packing", 1, tightness),)
+"""Not one of kube-scheduler's: what is tried before a gang is refused."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from tutti.core import columns
 from tutti.core.columns import Amounts
+from tutti.core.filters.room import limits
 from tutti.core.resources import CPU, MEMORY, SCORED_CPU, SCORED_MEMORY
 from tutti.core.scores.load import Load
 
@@ -26,6 +27,16 @@ def least_allocated(load: Load) -> Amounts:
         total = total + left * MOST // np.maximum(capacity, 1) * weight
         weights = weights + weight * (capacity > 0)
     return total // np.maximum(weights, 1)
+
+
+def tightness(load: Load) -> Amounts:
+    """How full the node would be in what the class asks for, in percent: for packing."""
+    total: Amounts | int = 0
+    for row, amount in limits(load.cls):
+        capacity = load.capacity(row)
+        used = np.minimum(load.used(row) + amount, capacity)
+        total = total + used * MOST // np.maximum(capacity, 1)
+    return total + columns.amounts(load.depth, 1)
 
 
 def balanced_allocation(load: Load) -> Amounts | None:
