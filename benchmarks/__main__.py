@@ -6,16 +6,15 @@ present figures as the ones to compare with.
 """
 
 import argparse
-import platform
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import msgspec
 
-from benchmarks import core
-from benchmarks.measure import Row, calibration
+from benchmarks import core, engine, report
+from benchmarks.report import Row
 
 ROOT = Path(__file__).parents[1]
 REPORT = ROOT / "build" / "bench.json"
@@ -31,10 +30,9 @@ def main() -> int:
     arguments.add_argument("--store", action="store_true", help="store the short run's figures")
     asked = arguments.parse_args()
     short = asked.short or asked.store
-    unit_ms = calibration()
-    rows = list(_shown(core.rows(short=short), unit_ms))
-    REPORT.parent.mkdir(exist_ok=True)
-    REPORT.write_bytes(_report(rows, unit_ms))
+    unit_ms = 1000 * report.calibration()
+    rows = list(_shown(chain(core.rows(short=short), engine.rows(short=short)), unit_ms))
+    report.write(REPORT, rows)
     print(f"\nwritten to {REPORT.relative_to(ROOT)}")
     shares = {row.name: round(row.value / unit_ms, 3) for row in rows if row.unit == "ms CPU"}
     if asked.store:
@@ -52,18 +50,6 @@ def _shown(rows: Iterable[Row], unit_ms: float) -> Iterator[Row]:
         yield row
 
 
-def _report(rows: list[Row], unit_ms: float) -> bytes:
-    report = {
-        "schema": "tutti.dev/bench/v1",
-        "commit": _commit(),
-        "cpu": _cpu(),
-        "python": platform.python_version(),
-        "calibration_ms": unit_ms,
-        "rows": rows,
-    }
-    return msgspec.json.format(msgspec.json.encode(report)) + b"\n"
-
-
 def _compared(shares: dict[str, float]) -> int:
     stored = msgspec.json.decode(STORED.read_bytes(), type=dict[str, float])
     slower = [
@@ -77,26 +63,6 @@ def _compared(shares: dict[str, float]) -> int:
     if not (slower or unknown):
         print(f"no figure is more than {WORST:g} times the stored one")
     return 1 if slower or unknown else 0
-
-
-def _commit() -> str:
-    found = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return found.stdout.strip() or "unknown"
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{models[0] if models else platform.machine()} x {max(1, len(models))}"
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Clusters to measure on: four shapes of node, labels, taints, half full and fragmented."""
 
+from collections.abc import Iterator
 from random import Random
 
 from tutti.api import core_v1 as api
@@ -74,15 +75,24 @@ def half_full(count: int) -> Cluster:
     cluster = Cluster()
     for one in nodes(count):
         cluster.node_seen(one)
-    chance = Random(count)
     classes = [cluster.class_of(pod("running", *size)) for size in SIZES]
-    for row in range(count):
-        # Each size takes one cpu per gibibyte or less, so the cpus run out first.
-        left = int(int(SHAPES[row % 4][0]) * chance.random())
-        index = 0
-        while left >= 4:
-            size = chance.randrange(4)
-            cluster.hold(f"running-{row}-{index}", classes[size], f"node-{row:06}")
-            left -= CPUS[size]
-            index += 1
+    for index, (size, row) in enumerate(_running(count)):
+        cluster.hold(f"running-{index}", classes[size], f"node-{row:06}")
     return cluster
+
+
+def half_full_pods(count: int) -> Iterator[api.Pod]:
+    """The same running pods, as objects."""
+    for index, (size, row) in enumerate(_running(count)):
+        yield pod(f"running-{index}", *SIZES[size], node_name=f"node-{row:06}")
+
+
+def _running(count: int) -> Iterator[tuple[int, int]]:
+    """Sizes and nodes. Each size takes a cpu per gibibyte or less, so the cpus run out first."""
+    chance = Random(count)
+    for row in range(count):
+        left = int(int(SHAPES[row % 4][0]) * chance.random())
+        while left >= max(CPUS):
+            size = chance.randrange(len(SIZES))
+            yield size, row
+            left -= CPUS[size]

@@ -7,7 +7,8 @@ import msgspec
 import numpy as np
 
 from benchmarks.clusters import SIZES, half_full, node, nodes, pod
-from benchmarks.measure import Row, timed
+from benchmarks.measure import timed
+from benchmarks.report import Row
 from tutti.api import core_v1 as api
 from tutti.core.decide import plan
 from tutti.core.groups import Batch, Leaf
