@@ -8,7 +8,7 @@ TESTS  ?= tests
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix cover bench bench-short bench-real e2e-real control-plane schemas lock clean
+.PHONY: help setup run test check fix cover bench bench-short bench-real e2e-real kills-real control-plane schemas lock clean
 
 help:            ## what there is to make
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ control-plane:   ## build the real etcd, kube-apiserver and the rest; the last l
 
 e2e-real: setup  ## the scenarios on a real API server
 	@$(BIN)/python -m tools.e2e_real -n $(JOBS) $(TESTS)
+
+kills-real: setup  ## kill the scheduler 20 times in the middle of a gang, on the real API server (5 minutes)
+	@TUTTI_KILLS=20 $(BIN)/python -m pytest -m real tests/e2e/test_kill.py
 
 schemas: setup   ## make src/tutti/api/schemas from a real server's OpenAPI and the .proto files
 	@$(BIN)/python -m tools.schemas
