@@ -15,54 +15,49 @@ from tutti.cli.parts import Part
 from tutti.cli.supervisor import Supervisor
 
 STEADY = """
-import os, sys
-print("listening:", sys.argv[1] if sys.argv[1] != "0" else 4711, flush=True)
-print("pid", os.getpid(), file=sys.stderr, flush=True)
+import os, socket, sys
+_, port, at = sys.argv
+print("listening:", port if port != "0" else 4711, flush=True)
 print("ready", flush=True)
+socket.create_connection(("127.0.0.1", int(at))).sendall(b"%d" % os.getpid())
 sys.stdin.read()
 """
 HOPELESS = "import sys; sys.exit('no such folder')"
 
 
-def part(name: str, program: str) -> Part:
-    return Part(name, lambda port: [sys.executable, "-c", program, str(port)])
+class Bench:
+    """A supervisor, what it told people, and the pids of the processes that began to work."""
 
+    def __init__(self, group: asyncio.TaskGroup) -> None:
+        self.said: list[str] = []
+        self.supervisor = Supervisor(group, self.said.append)
+        self.port = 0
+        self._pids: asyncio.Queue[int] = asyncio.Queue()
 
-class Heard:
-    """What the supervisor told people."""
+    def part(self, program: str) -> Part:
+        return Part(
+            "thing", lambda port: [sys.executable, "-c", program, str(port), str(self.port)]
+        )
 
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._news = asyncio.Condition()
-        self._loop = asyncio.get_running_loop()
+    async def next_pid(self) -> int:
+        async with asyncio.timeout(10):
+            return await self._pids.get()
 
-    def __call__(self, line: str) -> None:
-        self.lines.append(line)
-        self._loop.create_task(self._tell())
-
-    async def _tell(self) -> None:
-        async with self._news:
-            self._news.notify_all()
-
-    async def pids(self, count: int) -> list[int]:
-        """The process ids that were said, once there are so many."""
-        async with asyncio.timeout(10), self._news:
-            await self._news.wait_for(lambda: len(self._pids()) >= count)
-        return self._pids()
-
-    def _pids(self) -> list[int]:
-        return [int(line.split()[-1]) for line in self.lines if line.startswith("[")]
+    async def hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._pids.put_nowait(int(await reader.read()))
+        writer.close()
 
 
 @contextlib.asynccontextmanager
-async def supervised() -> AsyncIterator[tuple[Supervisor, Heard]]:
-    heard = Heard()
+async def supervised() -> AsyncIterator[Bench]:
     async with asyncio.TaskGroup() as group:
-        supervisor = Supervisor(group, heard)
-        try:
-            yield supervisor, heard
-        finally:
-            await supervisor.stop()
+        bench = Bench(group)
+        async with await asyncio.start_server(bench.hear, "127.0.0.1") as server:
+            bench.port = server.sockets[0].getsockname()[1]
+            try:
+                yield bench
+            finally:
+                await bench.supervisor.stop()
 
 
 def is_alive(pid: int) -> bool:
@@ -70,32 +65,30 @@ def is_alive(pid: int) -> bool:
 
 
 async def test_a_part_is_started_and_ended():
-    async with supervised() as (supervisor, heard):
-        assert await supervisor.start(part("thing", STEADY)) == 4711
-        [pid] = await heard.pids(1)
+    async with supervised() as bench:
+        assert await bench.supervisor.start(bench.part(STEADY)) == 4711
+        pid = await bench.next_pid()
         assert is_alive(pid)
     assert not is_alive(pid)
-    assert not [line for line in heard.lines if "ended" in line]
+    assert bench.said == []
 
 
 async def test_a_part_that_dies_is_named_and_started_again_on_its_port():
-    async with supervised() as (supervisor, heard):
-        await supervisor.start(part("thing", STEADY))
-        [first] = await heard.pids(1)
-        os.kill(first, signal.SIGKILL)
-        _, second = await heard.pids(2)
-        assert is_alive(second)
-    obituary = next(line for line in heard.lines if "ended" in line)
-    assert obituary.startswith(
-        "the thing ended (signal SIGKILL); it is started again; it said last:"
-    )
-    assert "listening: 4711" in obituary
+    async with supervised() as bench:
+        await bench.supervisor.start(bench.part(STEADY))
+        os.kill(await bench.next_pid(), signal.SIGKILL)
+        assert is_alive(await bench.next_pid())
+    assert bench.said == [
+        "the thing ended (signal SIGKILL); it is started again; it said last:\n"
+        "  listening: 4711\n"
+        "  ready"
+    ]
 
 
 async def test_a_part_that_never_works_is_a_mistake():
     with pytest.raises(ExceptionGroup) as failed:
-        async with supervised() as (supervisor, _):
-            await supervisor.start(part("thing", HOPELESS))
+        async with supervised() as bench:
+            await bench.supervisor.start(bench.part(HOPELESS))
     [ended] = failed.value.exceptions
     assert isinstance(ended, Ended)
     assert "no such folder" in str(ended)

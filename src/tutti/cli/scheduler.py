@@ -5,8 +5,8 @@ Of several with one name one works at a time: the one that holds the Lease.
 """
 
 import argparse
-import os
 import socket
+import uuid
 from pathlib import Path
 
 from tutti.cli import manners, wiring
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             wiring.connection(args),
             names=tuple(args.scheduler_name or (USUAL_NAME,)),
             lease_duration=args.lease_duration,
-            identity=args.identity or f"{socket.gethostname()}_{os.getpid()}",
+            identity=args.identity or f"{socket.gethostname()}_{uuid.uuid4()}",
             bind_address=args.bind_address,
             port=args.port,
         ),

@@ -49,7 +49,9 @@ class Supervisor:
         while True:
             began = monotonic()
             child = await Child.spawn(
-                part.name, part.command(port), on_line=lambda line: self._pass_on(part, line)
+                part.name,
+                part.command(port),
+                on_line=lambda line: self._pass_on(part, line, working),
             )
             self._children[part.name] = child
             try:
@@ -69,8 +71,9 @@ class Supervisor:
             self._say(_obituary(child, status, pause))
             await asyncio.sleep(pause)
 
-    def _pass_on(self, part: Part, line: str) -> None:
-        if line != "ready" and not line.startswith("listening: "):
+    def _pass_on(self, part: Part, line: str, working: asyncio.Future[int]) -> None:
+        """What a part says once it works; what it said before is told if it never does."""
+        if working.done() and line != "ready" and not line.startswith("listening: "):
             self._say(f"[{part.name}] {line}")
 
 
