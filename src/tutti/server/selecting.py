@@ -1,0 +1,202 @@
+"""Which objects a list or watch is about: label and field selectors, asked of stored bytes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from tutti.api import selectors, versions
+from tutti.api.errors import BadRequest
+from tutti.api.selectors import FieldSelector, LabelSelector
+from tutti.server.options import Listing
+from tutti.server.routes import Target
+
+Fields = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What both selectors of a request ask for."""
+
+    key: str
+    labels: LabelSelector
+    fields: FieldSelector
+
+    @property
+    def everything(self) -> bool:
+        """Whether nothing is left out."""
+        return self.labels.everything and self.fields.everything
+
+    @property
+    def name(self) -> str | None:
+        """The one name that can match, where the selector says so."""
+        return self.fields.pinned("metadata.name")
+
+    def matches(self, value: bytes | None) -> bool:
+        """Whether a stored object is among those selected; what isn't there is not."""
+        if value is None:
+            return False
+        if self.everything:
+            return True
+        labels, fields = _attributes(self.key, value)
+        return self.labels.matches(labels) and self.fields.matches(fields)
+
+
+def of(target: Target, options: Listing) -> Selection:
+    """The selection of a request; BadRequest where a field can't be selected by."""
+    try:
+        labels = selectors.parse_labels(options.labels)
+        fields = selectors.parse_fields(options.fields)
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+    terms = tuple((_known(target, field), value, wanted) for field, value, wanted in fields.terms)
+    return Selection(target.storage.key, labels, FieldSelector(terms))
+
+
+def _known(target: Target, field: str) -> str:
+    """The field as the stored shape has it."""
+    storage = target.storage
+    if field == "spec.host" and storage.key == "pods":
+        return "spec.nodeName"
+    if field == "metadata.name" or (field == "metadata.namespace" and storage.namespaced):
+        return field
+    stored = versions.stored_field(storage, target.group, field)
+    foreign = target.group != storage.group and field == stored
+    if stored in storage.selectable and (not foreign or field in _IN_BOTH):
+        return stored
+    if storage.selectable:
+        raise BadRequest(f"field label not supported: {field}")
+    raise BadRequest(
+        f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+    )
+
+
+_IN_BOTH = ("reason", "type")  # what events are called by in both of their groups
+
+
+class _Metadata(msgspec.Struct, frozen=True, gc=False):
+    name: str = ""
+    namespace: str = ""
+    labels: dict[str, str] | None = None
+
+
+class _Any(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Metadata
+
+
+class _PodSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    node_name: str = ""
+    restart_policy: str = ""
+    scheduler_name: str = ""
+    service_account_name: str = ""
+    host_network: bool = False
+
+
+class _PodIP(msgspec.Struct, frozen=True, gc=False):
+    ip: str = ""
+
+
+class _PodStatus(msgspec.Struct, frozen=True, gc=False):
+    phase: str = ""
+    nominated_node_name: str = msgspec.field(default="", name="nominatedNodeName")
+    pod_ips: list[_PodIP] = msgspec.field(default_factory=list, name="podIPs")
+
+
+class _Pod(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Metadata
+    spec: _PodSpec
+    status: _PodStatus
+
+
+class _NodeSpec(msgspec.Struct, frozen=True, gc=False):
+    unschedulable: bool = False
+
+
+class _Node(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Metadata
+    spec: _NodeSpec = _NodeSpec()
+
+
+class _Phase(msgspec.Struct, frozen=True, gc=False):
+    phase: str = ""
+
+
+class _Namespace(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Metadata
+    status: _Phase = _Phase()
+
+
+class _Source(msgspec.Struct, frozen=True, gc=False):
+    component: str = ""
+
+
+class _Event(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    metadata: _Metadata
+    involved_object: dict[str, str] = msgspec.field(default_factory=dict)
+    reason: str = ""
+    type: str = ""
+    reporting_component: str = ""
+    source: _Source = _Source()
+
+
+def _pod_fields(pod: _Pod) -> dict[str, str]:
+    return {
+        "spec.nodeName": pod.spec.node_name,
+        "spec.restartPolicy": pod.spec.restart_policy,
+        "spec.schedulerName": pod.spec.scheduler_name,
+        "spec.serviceAccountName": pod.spec.service_account_name,
+        "spec.hostNetwork": _said(pod.spec.host_network),
+        "status.phase": pod.status.phase,
+        "status.podIP": pod.status.pod_ips[0].ip if pod.status.pod_ips else "",
+        "status.nominatedNodeName": pod.status.nominated_node_name,
+    }
+
+
+def _node_fields(node: _Node) -> dict[str, str]:
+    return {"spec.unschedulable": _said(node.spec.unschedulable)}
+
+
+def _namespace_fields(namespace: _Namespace) -> dict[str, str]:
+    return {"name": namespace.metadata.name, "status.phase": namespace.status.phase}
+
+
+def _event_fields(event: _Event) -> dict[str, str]:
+    about = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+    return {
+        **{f"involvedObject.{field}": event.involved_object.get(field, "") for field in about},
+        "reason": event.reason,
+        "type": event.type,
+        "reportingComponent": event.reporting_component,
+        "source": event.source.component or event.reporting_component,
+    }
+
+
+def _said(flag: bool) -> str:
+    return "true" if flag else "false"
+
+
+_Reader = tuple[msgspec.json.Decoder[Any], Callable[[Any], dict[str, str]]]
+
+_OF_KIND: dict[str, _Reader] = {
+    "pods": (msgspec.json.Decoder(_Pod), _pod_fields),
+    "nodes": (msgspec.json.Decoder(_Node), _node_fields),
+    "namespaces": (msgspec.json.Decoder(_Namespace), _namespace_fields),
+    "events": (msgspec.json.Decoder(_Event), _event_fields),
+}
+_OF_ANY: _Reader = (msgspec.json.Decoder(_Any), lambda _: {})
+
+
+@lru_cache(maxsize=1024)
+def _attributes(key: str, value: bytes) -> tuple[dict[str, str], Fields]:
+    """Labels and selectable fields; remembered, since all watchers ask the same of a change."""
+    decoder, fields_of = _OF_KIND.get(key, _OF_ANY)
+    found = decoder.decode(value)
+    metadata = found.metadata
+    fields = {
+        "metadata.name": metadata.name,
+        "metadata.namespace": metadata.namespace,
+        **fields_of(found),
+    }
+    return metadata.labels or {}, fields
