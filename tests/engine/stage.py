@@ -243,11 +243,8 @@ class Stage:
                     self.tell(NodeSeen(thing))
                 case PodGroup():
                     was = self.groups.get(f"PodGroup/{thing.metadata.name}")
-                    if isinstance(was, PodGroup) and was.metadata.uid == thing.metadata.uid:
-                        if not thing.status.conditions:
-                            thing = msgspec.structs.replace(thing, status=was.status)
-                    self.groups[f"PodGroup/{thing.metadata.name}"] = thing
-                    self.tell(GroupSeen(thing))
+                    self.groups[f"PodGroup/{thing.metadata.name}"] = _keeping_status(was, thing)
+                    self.tell(GroupSeen(self.groups[f"PodGroup/{thing.metadata.name}"]))  # type: ignore[arg-type]
                 case CompositePodGroup():
                     self.groups[f"CompositePodGroup/{thing.metadata.name}"] = thing
                     self.tell(CompositeSeen(thing))
@@ -457,6 +454,15 @@ class Stage:
     def _put(self, changed: Pod) -> None:
         self.pods[changed.metadata.uid] = changed
         self.tell(PodSeen(changed))
+
+
+def _keeping_status(
+    was: PodGroup | CompositePodGroup | None, made: PodGroup
+) -> PodGroup | CompositePodGroup:
+    """Who changes a spec leaves the status as it is."""
+    if was is None or was.metadata.uid != made.metadata.uid or made.status.conditions:
+        return made
+    return msgspec.structs.replace(made, status=was.status)
 
 
 def ref_of(known: Pod) -> PodRef:

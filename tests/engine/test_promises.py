@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.engine.stage import Stage, basic, gang, node, pod
 from tutti.api.core_v1 import Pod
 from tutti.api.scheduling import PodGroup
-from tutti.engine.messages import Action, LeaseHeld, LeaseLost, SetGroupCondition
+from tutti.engine.messages import Action, Bind, LeaseHeld, LeaseLost, SetGroupCondition
 
 GROUPS = ["a", "b", "c"]
 CPU = {"a": 1, "b": 2, "c": 3, "": 1}
@@ -39,7 +39,8 @@ class Life(RuleBasedStateMachine):
         self.made = 0
         self.excused: set[str] = set()
         self.fates: list[str] = []
-        self.stage.answer = lambda bind: self.fates.pop() if self.fates else "yes"
+        self.cursed: set[str] = set()
+        self.stage.answer = self._fate_of
 
     # --- people ---
 
@@ -106,6 +107,16 @@ class Life(RuleBasedStateMachine):
     def hands_turn_clumsy(self, fates: list[str]) -> None:
         self.fates = [fate for fate in fates if fate != "never"]
 
+    @rule(pick=st.integers(0, 50))
+    def nobody_will_ever_bind_this_pod(self, pick: int) -> None:
+        if waiting := sorted(k.metadata.name for k in self.stage.pods.values() if _is_pending(k)):
+            self.cursed.add(waiting[pick % len(waiting)])
+
+    def _fate_of(self, bind: Bind) -> str:
+        if bind.pod.name in self.cursed:
+            return "refused"
+        return self.fates.pop() if self.fates else "yes"
+
     @rule(bound=st.integers(0, 3))
     def the_scheduler_dies_in_the_middle(self, bound: int) -> None:
         self.fates = ["never"] * 40 + ["yes"] * bound
@@ -169,14 +180,22 @@ class Life(RuleBasedStateMachine):
             assert satisfied == (counted >= quorum), f"{name}: {counted} of {quorum}"
             if counted >= quorum:
                 assert self.stage.initially(name).startswith("True")
-            if policy is None and gated:
+            if (policy is None and gated) or self._has_cursed(name):
                 continue
             room = sum(cpu // CPU[name] for cpu in free.values())
             enough = min(room, pending) + counted >= quorum
             assert not (pending and room and enough), f"P6: {name} could be bound"
         if any(cpu >= 1 for cpu in free.values()):
             waiting = [k for k in self.stage.pods.values() if k.spec.scheduling_group is None]
-            assert all(k.spec.node_name or not _is_pending(k) for k in waiting), "P6: lone"
+            stuck = [k.metadata.name for k in waiting if _is_pending(k)]
+            assert set(stuck) <= self.cursed, "P6: lone"
+
+    def _has_cursed(self, group: str) -> bool:
+        return any(
+            known.metadata.name in self.cursed and _is_pending(known)
+            for known in self.stage.pods.values()
+            if known.metadata.name.startswith(f"{group}-")
+        )
 
     def _counts(self, name: str) -> tuple[int, int, int, int]:
         bound = finished = pending = gated = 0
