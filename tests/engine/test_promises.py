@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.engine.stage import Stage, basic, gang, node, pod
 from tutti.api.core_v1 import Pod
@@ -42,6 +42,11 @@ class Life(RuleBasedStateMachine):
         self.cursed: set[str] = set()
         self.stage.answer = self._fate_of
 
+    @initialize(nodes=st.lists(st.integers(3, 12), min_size=1, max_size=3))
+    def there_are_nodes(self, nodes: list[int]) -> None:
+        for cpu in nodes:
+            self.add_node(cpu)
+
     # --- people ---
 
     @rule(name=st.sampled_from(GROUPS), count=st.integers(0, 4))
@@ -59,10 +64,11 @@ class Life(RuleBasedStateMachine):
             self._excuse(name)
         self.stage.add(gang(name, count, uid=uid) if count else basic(name, uid=uid))
 
-    @rule(name=st.sampled_from(GROUPS))
-    def delete_group(self, name: str) -> None:
-        self._excuse(name)
-        self.stage.remove(name)
+    @rule(name=st.sampled_from(GROUPS), really=st.integers(0, 3))
+    def delete_group(self, name: str, really: int) -> None:
+        if not really:
+            self._excuse(name)
+            self.stage.remove(name)
 
     @rule(group=st.sampled_from([*GROUPS, ""]), count=st.integers(1, 4), gated=st.booleans())
     def make_pods(self, group: str, count: int, gated: bool) -> None:
@@ -72,9 +78,24 @@ class Life(RuleBasedStateMachine):
             gates = ["hold"] if gated and self.made % 5 == 0 else []
             self.stage.add(pod(name, group or None, cpu=str(CPU[group]), gates=gates))
 
-    @rule(pick=st.integers(0, 50), how=st.sampled_from(["remove", "terminate", "finish", "open"]))
-    def something_happens_to_a_pod(self, pick: int, how: str) -> None:
-        if not self.stage.pods:
+    @rule(name=st.sampled_from(GROUPS), count=st.integers(2, 4), cursed=st.booleans())
+    def a_gang_arrives_whole(self, name: str, count: int, cursed: bool) -> None:
+        if f"PodGroup/{name}" in self.stage.groups:
+            return
+        if any(known.startswith(f"{name}-") for known in self.stage.places()):
+            return
+        self.make_or_change_group(name, count)
+        self.make_pods(name, count, gated=False)
+        if cursed:
+            self.cursed.add(f"{name}-{self.made}")
+
+    @rule(
+        pick=st.integers(0, 50),
+        how=st.sampled_from(["remove", "terminate", "finish", "open"]),
+        really=st.booleans(),
+    )
+    def something_happens_to_a_pod(self, pick: int, how: str, really: bool) -> None:
+        if not self.stage.pods or not really:
             return
         known = sorted(self.stage.pods.values(), key=lambda known: known.metadata.name)
         chosen = known[pick % len(known)]
@@ -91,14 +112,14 @@ class Life(RuleBasedStateMachine):
         elif chosen.spec.node_name:
             self.stage.finish(name)
 
-    @rule(cpu=st.integers(1, 6))
+    @rule(cpu=st.integers(1, 12))
     def add_node(self, cpu: int) -> None:
         self.made += 1
         self.stage.add(node(f"n{self.made}", str(cpu)))
 
-    @rule(pick=st.integers(0, 50))
-    def lose_node(self, pick: int) -> None:
-        if names := sorted(self.stage.nodes):
+    @rule(pick=st.integers(0, 50), really=st.integers(0, 3))
+    def lose_node(self, pick: int, really: int) -> None:
+        if (names := sorted(self.stage.nodes)) and not really:
             self.stage.remove(names[pick % len(names)])
 
     # --- trouble ---
