@@ -84,8 +84,8 @@ def test_containers_are_merged_by_name_and_keep_their_place() -> None:
         before, {"spec": {"containers": [{"name": "z"}, {"name": "y", "image": "2"}]}}, PODS
     )
     assert after["spec"]["containers"] == [
-        {"name": "x", "image": "1"},
         {"name": "z"},
+        {"name": "x", "image": "1"},
         {"name": "y", "image": "2"},
     ]
 

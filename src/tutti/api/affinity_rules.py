@@ -26,18 +26,20 @@ def affinity(path: str, found: Json) -> Iterator[FieldError]:
 
 
 def topology_spread(constraints: list[Json]) -> Iterator[FieldError]:
-    seen: set[tuple[Any, Any]] = set()
+    pairs = [(c.get("topologyKey") or "", c.get("whenUnsatisfiable") or "") for c in constraints]
     for index, constraint in enumerate(constraints):
         path = f"spec.topologySpreadConstraints[{index}]"
         if (skew := constraint.get("maxSkew") or 0) <= 0:
             yield invalid(f"{path}.maxSkew", skew, "must be greater than zero")
-        key, action = constraint.get("topologyKey") or "", constraint.get("whenUnsatisfiable") or ""
-        yield from _topology_key(f"{path}.topologyKey", key)
+        key, action = pairs[index]
+        if not key:
+            yield required(f"{path}.topologyKey", "can not be empty")
+        else:
+            yield from _key(f"{path}.topologyKey", key)
         if action not in _UNSATISFIABLE:
             yield not_supported(f"{path}.whenUnsatisfiable", action, _UNSATISFIABLE)
-        if (key, action) in seen:
+        if (key, action) in pairs[index + 1 :]:
             yield duplicate(f"{path}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}")
-        seen.add((key, action))
         yield from _domains(f"{path}.minDomains", constraint.get("minDomains"), action)
         for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             policy = constraint.get(field)
@@ -140,14 +142,10 @@ def _pod_term(path: str, term: Json) -> Iterator[FieldError]:
     for index, namespace in enumerate(term.get("namespaces") or ()):
         for problem in names.label(namespace, "characters"):
             yield invalid(f"{path}.namespace[{index}]", namespace, problem)
-    yield from _topology_key(f"{path}.topologyKey", term.get("topologyKey") or "")
-
-
-def _topology_key(path: str, key: str) -> Iterator[FieldError]:
+    key = term.get("topologyKey") or ""
     if not key:
-        yield required(path, "can not be empty")
-    else:
-        yield from _key(path, key)
+        yield required(f"{path}.topologyKey", "can not be empty")
+    yield from _key(f"{path}.topologyKey", key)
 
 
 def _key(path: str, key: str) -> Iterator[FieldError]:

@@ -23,7 +23,7 @@ def node(new: Json, old: Json | None, gates: Gates) -> Iterator[FieldError]:
         for name, amount in ((new.get("status") or {}).get(field) or {}).items():
             if quantity.parse(amount) < 0:
                 said = "must be greater than or equal to 0"
-                yield invalid(f"status.{field}[{name}]", amount, said)
+                yield invalid(f"status.{field}.{name}", amount, said)
     if old is None:
         return
     before = old.get("spec") or {}
@@ -60,7 +60,7 @@ def config_map(new: Json, old: Json | None, gates: Gates) -> Iterator[FieldError
                 yield invalid(path, key, "duplicate of key present in binaryData")
             size += len(value.encode()) if field == "data" else len(value) * 3 // 4
     if size > _MOST_CONFIG:
-        yield too_long("", _MOST_CONFIG)
+        yield too_long("[]", _MOST_CONFIG)  # the whole object, as Kubernetes prints it
 
 
 def event(new: Json, old: Json | None, gates: Gates) -> Iterator[FieldError]:
@@ -73,7 +73,12 @@ def event(new: Json, old: Json | None, gates: Gates) -> Iterator[FieldError]:
     if (about != own if about else own not in homeless) and not (new.get("eventTime") and about):
         yield invalid("involvedObject.namespace", about, "does not match event.namespace")
     if new.get("eventTime"):
-        for field in ("reportingComponent", "reportingInstance", "action", "reason"):
+        reporter = new.get("reportingComponent") or ""
+        if not reporter:
+            yield required("reportingComponent")
+        for problem in names.qualified_name(reporter):
+            yield invalid("reportingComponent", reporter, problem)
+        for field in ("reportingInstance", "action", "reason"):
             if not new.get(field):
                 yield required(field)
 
@@ -103,5 +108,11 @@ def _taints(taints: list[Json]) -> Iterator[FieldError]:
             yield from taint_effect(f"{path}.effect", effect)
         if (key, effect) in seen:
             said = "taints must be unique by key and effect pair"
-            yield FieldError(duplicate(path, taint).type, path, taint, said)
+            inner = {
+                "Key": key,
+                "Value": value,
+                "Effect": effect,
+                "TimeAdded": taint.get("timeAdded"),
+            }
+            yield duplicate(path, inner, said)
         seen.add((key, effect))

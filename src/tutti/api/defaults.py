@@ -66,6 +66,8 @@ def _node(node: Json) -> None:
 def _pod(spec: Json) -> None:
     _set(spec, "restartPolicy", "Always")
     _set(spec, "terminationGracePeriodSeconds", 30)
+    if spec["terminationGracePeriodSeconds"] < 0:  # once a way to say "at once"
+        spec["terminationGracePeriodSeconds"] = 1
     _set(spec, "dnsPolicy", "ClusterFirst")
     _set(spec, "securityContext", {})
     _set(spec, "schedulerName", "default-scheduler")

@@ -345,8 +345,8 @@ def forbidden(field: str, detail: str = "") -> FieldError:
     return FieldError("FieldValueForbidden", field, "", detail)
 
 
-def duplicate(field: str, value: Any) -> FieldError:
-    return FieldError("FieldValueDuplicate", field, value, "")
+def duplicate(field: str, value: Any, detail: str = "") -> FieldError:
+    return FieldError("FieldValueDuplicate", field, value, detail)
 
 
 def not_supported(field: str, value: Any, supported: Iterable[str]) -> FieldError:
@@ -364,8 +364,8 @@ def too_long(field: str, most: int, unit: str = "bytes") -> FieldError:
     return FieldError("FieldValueTooLong", field, "", f"may not be more than {most} {unit}")
 
 
-def not_found(field: str, value: Any) -> FieldError:
-    return FieldError("FieldValueNotFound", field, value, "")
+def not_found(field: str, value: Any, detail: str = "") -> FieldError:
+    return FieldError("FieldValueNotFound", field, value, detail)
 
 
 def _shown(value: Any) -> str:

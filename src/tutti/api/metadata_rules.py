@@ -26,6 +26,7 @@ _LONGEST_REASON: Final = 1024
 _LONGEST_MESSAGE: Final = 32 * 1024
 _SETTLED: Final = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _STATUSES: Final = ("False", "True", "Unknown")
+_STANDARD_FINALIZERS: Final = ("kubernetes", "orphan", "foregroundDeletion")
 _DEPENDENTS: Final = ("foregroundDeletion", "orphan")
 
 
@@ -52,7 +53,16 @@ def created(metadata: Json, *, namespaced: bool, name_rule: NameRule) -> Iterato
     yield from _finalizers(metadata.get("finalizers") or [])
 
 
+def qualified_finalizers(metadata: Json) -> Iterator[FieldError]:
+    """What the kinds of the older groups ask of finalizers beyond the common rules."""
+    for index, finalizer in enumerate(metadata.get("finalizers") or ()):
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            said = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid(f"metadata.finalizers[{index}]", finalizer, said)
+
+
 def updated(new: Json, old: Json) -> Iterator[FieldError]:
+    """The version that an update must name is the server's to look at: not every kind asks for it."""
     path = "metadata"
     if old.get("deletionTimestamp"):
         extra = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
@@ -63,14 +73,13 @@ def updated(new: Json, old: Json) -> Iterator[FieldError]:
                 "no new finalizers can be added if the object is being deleted, "
                 f"found new finalizers []string{{{listed}}}",
             )
-    if not new.get("resourceVersion"):
-        yield invalid(f"{path}.resourceVersion", 0, "must be specified for an update")
     if (new.get("generation") or 0) < (old.get("generation") or 0):
         yield invalid(f"{path}.generation", new.get("generation") or 0, "must not be decremented")
     for field in ("name", "namespace", *_SETTLED):
         if (new.get(field) or None) != (old.get(field) or None):
             yield invalid(f"{path}.{field}", new.get(field), "field is immutable")
     yield from _labels_and_owners(new)
+    yield from _finalizers(new.get("finalizers") or [])
 
 
 def conditions(path: str, items: list[Json]) -> Iterator[FieldError]:

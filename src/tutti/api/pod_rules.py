@@ -131,7 +131,7 @@ def _spec(spec: Json) -> Iterator[FieldError]:
         yield from _container(path, container, seen, volumes, claims)
         yield from _init_container(path, container)
     if spec.get("resources"):
-        yield from _resources("spec.resources", spec["resources"], claims)
+        yield from _resources("spec.resources", spec["resources"], claims, of_pod=True)
     yield from _one_of("spec.restartPolicy", spec.get("restartPolicy"), _RESTART_POLICIES)
     yield from _one_of("spec.dnsPolicy", spec.get("dnsPolicy"), _DNS_POLICIES)
     yield from label_map("spec.nodeSelector", spec.get("nodeSelector") or {})
@@ -141,10 +141,6 @@ def _spec(spec: Json) -> Iterator[FieldError]:
     yield from _names(spec)
     yield from _tolerations(spec.get("tolerations") or [])
     yield from _group(spec)
-    grace = spec.get("terminationGracePeriodSeconds")
-    if grace is not None and grace < 0:
-        said = "must be greater than or equal to 0"
-        yield invalid("spec.terminationGracePeriodSeconds", grace, said)
 
 
 def _names(spec: Json) -> Iterator[FieldError]:
@@ -219,6 +215,8 @@ def _tolerations(found: list[Json]) -> Iterator[FieldError]:
             if value:
                 said = "value must be empty when `operator` is 'Exists'"
                 yield invalid(f"{path}.operator", value, said)
+        elif operator in ("Lt", "Gt"):
+            yield not_supported(f"{path}.operator", operator, (*_OPERATORS, "Lt", "Gt"))
         else:
             yield not_supported(f"{path}.operator", operator, _OPERATORS)
         if effect:
@@ -361,40 +359,58 @@ def _mounts(path: str, mounts: list[Json], volumes: set[str]) -> Iterator[FieldE
         seen.add(place)
 
 
-def _resources(path: str, resources: Json, claims: set[Any]) -> Iterator[FieldError]:
-    limits = resources.get("limits") or {}
+def _resources(
+    path: str, resources: Json, claims: set[Any], *, of_pod: bool = False
+) -> Iterator[FieldError]:
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, amount in limits.items():
-        yield from _resource(f"{path}.limits[{name}]", name, amount)
-    for name, amount in (resources.get("requests") or {}).items():
-        yield from _resource(f"{path}.requests[{name}]", name, amount)
+        yield from _resource(f"{path}.limits[{name}]", name, amount, of_pod=of_pod)
+    for name, amount in requests.items():
+        yield from _resource(f"{path}.requests[{name}]", name, amount, of_pod=of_pod)
         yield from _within_limit(path, name, amount, limits)
+    asked = {*limits, *requests}
+    if any(map(_is_huge_pages, asked)) and not asked & {"cpu", "memory"}:
+        yield forbidden(path, "HugePages require cpu or memory")
     for index, claim in enumerate(resources.get("claims") or ()):
-        if claim.get("name") not in claims:
-            yield not_found(f"{path}.claims[{index}].name", claim.get("name") or "")
+        if (name := claim.get("name") or "") not in claims:
+            which = "" if claims else " which is empty"
+            said = f"must be one of the names in pod.spec.resourceClaims{which}"
+            yield not_found(f"{path}.claims[{index}]", name, said)
 
 
-def _resource(path: str, name: str, amount: str) -> Iterator[FieldError]:
-    problems = names.qualified_name(name)
-    yield from (invalid(path, name, problem) for problem in problems)
-    plain = "/" not in name
-    if not problems and plain and not _is_standard(name):
-        if name not in _KNOWN_RESOURCES:
-            yield invalid(path, name, "must be a standard resource type or fully qualified")
-        yield invalid(path, name, "must be a standard resource for containers")
+def _resource(path: str, name: str, amount: str, *, of_pod: bool) -> Iterator[FieldError]:
+    if of_pod:
+        if name not in ("cpu", "memory") and not _is_huge_pages(name):
+            yield not_supported(path, name, ("cpu", "hugepages-", "memory"))
+    else:
+        yield from _container_resource(path, name)
     value = quantity.parse(amount)
     if value < 0:
         yield invalid(path, amount, "must be greater than or equal to 0")
-    if not plain and value.denominator != 1:
+    if not _is_native(name) and value.denominator != 1:
         yield invalid(path, amount, "must be an integer")
 
 
-def _is_standard(name: str) -> bool:
-    return name in _STANDARD_RESOURCES or name.startswith("hugepages-")
+def _container_resource(path: str, name: str) -> Iterator[FieldError]:
+    problems = names.qualified_name(name)
+    yield from (invalid(path, name, problem) for problem in problems)
+    if "/" not in name and name not in _STANDARD_RESOURCES and not _is_huge_pages(name):
+        if not problems and name not in _KNOWN_RESOURCES:
+            yield invalid(path, name, "must be a standard resource type or fully qualified")
+        yield invalid(path, name, "must be a standard resource for containers")
+
+
+def _is_huge_pages(name: str) -> bool:
+    return name.startswith("hugepages-")
+
+
+def _is_native(name: str) -> bool:
+    return "/" not in name or "kubernetes.io/" in name
 
 
 def _within_limit(path: str, name: str, amount: str, limits: Json) -> Iterator[FieldError]:
     """Devices and huge pages cannot be promised twice: their request is their limit."""
-    overcommitted = "/" not in name and not name.startswith("hugepages-")
+    overcommitted = _is_native(name) and not _is_huge_pages(name)
     if name not in limits:
         if not overcommitted:
             said = "Limit must be set for non overcommitable resources"
@@ -402,9 +418,8 @@ def _within_limit(path: str, name: str, amount: str, limits: Json) -> Iterator[F
         return
     asked, limit = quantity.parse(amount), quantity.parse(limits[name])
     if asked != limit and not overcommitted:
-        yield invalid(
-            f"{path}.requests", amount, f"must be equal to {name} limit of {limits[name]}"
-        )
+        said = f"must be equal to {name} limit of {limits[name]}"
+        yield invalid(f"{path}.requests", amount, said)
     elif asked > limit:
         said = f"must be less than or equal to {name} limit of {limits[name]}"
         yield invalid(f"{path}.requests", amount, said)

@@ -198,12 +198,7 @@ _CLAIM_STATUSES: Final = Struct(
             "resourceClaimStatuses",
             most=_MOST_CLAIMS,
             key="name",
-            inside=Struct(
-                fields=(
-                    Rule("name", required=True),
-                    Rule("resourceClaimName", pointer=True, check=_long_name),
-                )
-            ),
+            inside=Struct(fields=(Rule("resourceClaimName", pointer=True, check=_long_name),)),
         ),
     )
 )

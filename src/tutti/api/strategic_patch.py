@@ -179,7 +179,7 @@ def in_order(
 ) -> list[Any]:
     """`items` with those named by `order` in that order, the others where they were among them.
 
-    Two items are compared by their places before, if both had one; else the unnamed one goes first.
+    A named and an unnamed item are compared by their places before; without them, the named one is first.
     """
     places = {key(item): place for place, item in reversed(list(enumerate(order)))}
     earlier = {key(item): place for place, item in reversed(list(enumerate(before)))}
@@ -190,9 +190,9 @@ def in_order(
     )
     merged: list[Any] = []
     while named and unnamed:
-        left, right = earlier.get(key(named[0])), earlier.get(key(unnamed[0]))
-        first = left is not None and right is not None and left < right
-        merged.append((named if first else unnamed).pop(0))
+        left, right = earlier.get(key(unnamed[0])), earlier.get(key(named[0]))
+        stays = left is not None and right is not None and left < right
+        merged.append((unnamed if stays else named).pop(0))
     return merged + named + unnamed
 
 

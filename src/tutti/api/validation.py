@@ -34,11 +34,10 @@ Status = Callable[[Json, Json, Gates], Iterator[FieldError]]
 def created(storage: Storage, version: str, obj: Json, gates: Gates = ALL_OPEN) -> list[FieldError]:
     """What is wrong with a new object."""
     rule = names.label if storage is NAMESPACES else names.subdomain
-    errors = list(
-        metadata_rules.created(
-            obj.get("metadata") or {}, namespaced=storage.namespaced, name_rule=rule
-        )
-    )
+    metadata = obj.get("metadata") or {}
+    errors = list(metadata_rules.created(metadata, namespaced=storage.namespaced, name_rule=rule))
+    if storage is not LEASES:
+        errors += metadata_rules.qualified_finalizers(metadata)
     if storage is PODS:
         return [*errors, *pod_rules.created(obj, gates)]
     if (kind := _KINDS.get(storage.key)) is not None:
@@ -55,7 +54,10 @@ def updated(
     gates: Gates = ALL_OPEN,
 ) -> list[FieldError]:
     """What is wrong with an update of the object, or of its `status`."""
-    errors = list(metadata_rules.updated(new.get("metadata") or {}, old.get("metadata") or {}))
+    metadata = new.get("metadata") or {}
+    errors = list(metadata_rules.updated(metadata, old.get("metadata") or {}))
+    if storage is not LEASES:
+        errors += metadata_rules.qualified_finalizers(metadata)
     if subresource == "status":
         if (status := _STATUSES.get(storage.key)) is not None:
             errors += status(new, old, gates)
