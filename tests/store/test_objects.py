@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.conftest import OpenStore
 from tests.store.values import put, remove, value
 from tutti.store import Ahead, Compacted, Page, Row, Store, with_version
 
@@ -13,8 +14,7 @@ def names(page: Page) -> list[str]:
     return [f"{row.namespace}/{row.name}" for row in page.rows]
 
 
-async def test_an_object_is_found_by_its_whole_name() -> None:
-    store = Store.open(None)
+async def test_an_object_is_found_by_its_whole_name(store: Store) -> None:
     await store.commit([put("a", "here")])
 
     assert await store.get("pods", "default", "a") == Row("default", "a", "uid-a", value("here"), 2)
@@ -22,8 +22,7 @@ async def test_an_object_is_found_by_its_whole_name() -> None:
     assert await store.get("nodes", "default", "a") is None
 
 
-async def test_a_list_is_in_order_of_namespace_and_name() -> None:
-    store = Store.open(None)
+async def test_a_list_is_in_order_of_namespace_and_name(store: Store) -> None:
     await store.commit(
         [put("b"), put("a", namespace="z"), put("a"), put("c", namespace="a"), put("a-b")]
     )
@@ -39,8 +38,7 @@ async def test_a_list_is_in_order_of_namespace_and_name() -> None:
     assert names(await store.list("pods", "nowhere")) == []
 
 
-async def test_pages_show_the_version_of_the_first_one() -> None:
-    store = Store.open(None)
+async def test_pages_show_the_version_of_the_first_one(store: Store) -> None:
     await store.commit([put(name) for name in "abcdef"])
 
     first = await store.list("pods", None, limit=2)
@@ -59,8 +57,10 @@ async def test_pages_show_the_version_of_the_first_one() -> None:
     assert second.rows[1].value == value("v"), "as it stood then"
 
 
-async def test_a_long_list_is_of_one_version_though_others_write_meanwhile(tmp_path: Path) -> None:
-    store = Store.open(tmp_path, history_rows=1)
+async def test_a_long_list_is_of_one_version_though_others_write_meanwhile(
+    open_store: OpenStore, tmp_path: Path
+) -> None:
+    store = open_store(tmp_path, history_rows=1)
     await store.commit([put(f"pod-{number:04}") for number in range(1200)])
     row = await store.get("pods", "default", "pod-1100")
     assert row is not None
@@ -73,16 +73,15 @@ async def test_a_long_list_is_of_one_version_though_others_write_meanwhile(tmp_p
 
     assert [row.name for row in page.rows] == [f"pod-{number:04}" for number in range(1200)]
     assert (page.revision, page.last, page.remaining) == (1201, None, 0)
-    await store.close()
 
 
-async def test_a_version_that_is_not_written_yet_is_refused() -> None:
+async def test_a_version_that_is_not_written_yet_is_refused(store: Store) -> None:
     with pytest.raises(Ahead, match="version 9 is not written yet; the newest one is 1"):
-        await Store.open(None).list("pods", None, at=9)
+        await store.list("pods", None, at=9)
 
 
-async def test_history_is_kept_for_so_many_changes() -> None:
-    store = Store.open(None, history_rows=3)
+async def test_history_is_kept_for_so_many_changes(open_store: OpenStore) -> None:
+    store = open_store(history_rows=3)
     for text in "abcdef":
         await store.commit([put("a", text, expect=None)])
 
@@ -94,9 +93,9 @@ async def test_history_is_kept_for_so_many_changes() -> None:
         await store.watch("pods", None, 3)
 
 
-async def test_history_is_kept_for_so_long() -> None:
+async def test_history_is_kept_for_so_long(open_store: OpenStore) -> None:
     now = 1000.0
-    store = Store.open(None, history_age_s=300, clock=lambda: now)
+    store = open_store(history_age_s=300, clock=lambda: now)
     await store.commit([put("a", "old")])
     await store.commit([put("a", "newer", expect=2)])
     now += 299
@@ -111,8 +110,8 @@ async def test_history_is_kept_for_so_long() -> None:
     assert names(await store.list("pods", None, at=4)) == ["default/a", "default/b"]
 
 
-async def test_what_stands_is_never_pruned() -> None:
-    store = Store.open(None, history_rows=0)
+async def test_what_stands_is_never_pruned(open_store: OpenStore) -> None:
+    store = open_store(history_rows=0)
     await store.commit([put("a", "first")])
     for number in range(50):
         await store.commit([put("b", str(number), expect=None)])
@@ -142,8 +141,7 @@ def test_a_version_is_put_in_without_decoding(stored: bytes, opening: bytes, sho
     assert with_version(stored, 7, opening) == shown
 
 
-async def test_a_value_that_no_version_could_be_put_into_is_not_taken() -> None:
-    store = Store.open(None)
+async def test_a_value_that_no_version_could_be_put_into_is_not_taken(store: Store) -> None:
     wrong = put("a")
     with pytest.raises(ValueError, match="begins with"):
         await store.commit(

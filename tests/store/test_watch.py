@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.store.conftest import OpenStore
 from tests.store.values import put, remove, value
 from tutti.store import Ahead, Behind, Changed, Closed, Compacted, Remove, Store, Watch
 
@@ -18,8 +19,7 @@ async def seen(watch: Watch, count: int) -> list[Changed]:
     return changes
 
 
-async def test_a_watch_sees_what_an_object_was_and_what_it_is() -> None:
-    store = Store.open(None)
+async def test_a_watch_sees_what_an_object_was_and_what_it_is(store: Store) -> None:
     watch = await store.watch("pods", None, store.revision)
 
     await store.commit([put("a", "one")])
@@ -33,8 +33,8 @@ async def test_a_watch_sees_what_an_object_was_and_what_it_is() -> None:
     ]
 
 
-async def test_a_watch_from_the_past_sees_the_same(tmp_path: Path) -> None:
-    store = Store.open(tmp_path)
+async def test_a_watch_from_the_past_sees_the_same(open_store: OpenStore, tmp_path: Path) -> None:
+    store = open_store(tmp_path)
     live = await store.watch("pods", None, 1)
     await store.commit([put("a", "one")])
     await store.commit([put("a", "two", expect=2)])
@@ -43,11 +43,9 @@ async def test_a_watch_from_the_past_sees_the_same(tmp_path: Path) -> None:
 
     assert await seen(await store.watch("pods", None, 1), 3) == told
     assert await seen(await store.watch("pods", None, 3), 1) == told[2:]
-    await store.close()
 
 
-async def test_history_and_present_join_without_a_gap_or_a_double() -> None:
-    store = Store.open(None)
+async def test_history_and_present_join_without_a_gap_or_a_double(store: Store) -> None:
     for number in range(1200):
         await store.commit([put(f"old-{number}")])
     watch = await store.watch("pods", None, 1)
@@ -61,10 +59,10 @@ async def test_history_and_present_join_without_a_gap_or_a_double() -> None:
 
 
 async def test_a_watch_from_a_list_that_was_ahead_of_other_watches_sees_nothing_twice(
-    tmp_path: Path,
+    open_store: OpenStore, tmp_path: Path
 ) -> None:
     """What is on disk can be read at once; that watchers are told is the loop's next turn."""
-    store = Store.open(tmp_path)
+    store = open_store(tmp_path)
     writing = asyncio.create_task(store.commit([put("a")]))
     await asyncio.sleep(0)  # it asks,
     await asyncio.sleep(0)  # and is on its way to the disk; from here on the loop has no turn
@@ -76,11 +74,9 @@ async def test_a_watch_from_a_list_that_was_ahead_of_other_watches_sees_nothing_
     await store.commit([put("b")])
 
     assert [change.name for change in await seen(watch, 1)] == ["b"]
-    await store.close()
 
 
-async def test_a_watch_sees_its_resource_and_namespace_only() -> None:
-    store = Store.open(None)
+async def test_a_watch_sees_its_resource_and_namespace_only(store: Store) -> None:
     everywhere = await store.watch("pods", None, 1)
     here = await store.watch("pods", "here", 1)
     nodes = await store.watch("nodes", None, 1)
@@ -94,8 +90,7 @@ async def test_a_watch_sees_its_resource_and_namespace_only() -> None:
     assert [changes async for changes in nodes] == []
 
 
-async def test_a_change_is_handed_to_all_watchers_as_one() -> None:
-    store = Store.open(None)
+async def test_a_change_is_handed_to_all_watchers_as_one(store: Store) -> None:
     watches = [await store.watch("pods", None, 1) for _ in range(3)]
     await store.commit([put("a")])
 
@@ -105,8 +100,7 @@ async def test_a_change_is_handed_to_all_watchers_as_one() -> None:
     assert [other.shared for other in others] == [{"line": b"made once"}] * 2
 
 
-async def test_who_was_answered_finds_the_change_already_handed_out() -> None:
-    store = Store.open(None)
+async def test_who_was_answered_finds_the_change_already_handed_out(store: Store) -> None:
     watch = await store.watch("pods", None, 1)
 
     await store.commit([put("a")])
@@ -115,8 +109,10 @@ async def test_who_was_answered_finds_the_change_already_handed_out() -> None:
         assert [change.name for change in await anext(watch)] == ["a"]
 
 
-async def test_a_reader_that_does_not_keep_up_is_cut_off_and_holds_nobody_up() -> None:
-    store = Store.open(None, buffered_changes=10)
+async def test_a_reader_that_does_not_keep_up_is_cut_off_and_holds_nobody_up(
+    open_store: OpenStore,
+) -> None:
+    store = open_store(buffered_changes=10)
     slow = await store.watch("pods", None, 1)
     quick = await store.watch("pods", None, 1)
 
@@ -138,9 +134,9 @@ async def test_a_reader_that_does_not_keep_up_is_cut_off_and_holds_nobody_up() -
     [pytest.param(1, Compacted, id="past"), pytest.param(99, Ahead, id="future")],
 )
 async def test_a_watch_from_a_version_that_is_not_there_is_refused(
-    since: int, refusal: type[Exception]
+    open_store: OpenStore, since: int, refusal: type[Exception]
 ) -> None:
-    store = Store.open(None, history_rows=1)
+    store = open_store(history_rows=1)
     for number in range(3):
         await store.commit([put(f"pod-{number}")])
 
@@ -148,8 +144,10 @@ async def test_a_watch_from_a_version_that_is_not_there_is_refused(
         await store.watch("pods", None, since)
 
 
-async def test_a_slow_reader_of_history_that_is_pruned_meanwhile_is_told() -> None:
-    store = Store.open(None, history_rows=1500)
+async def test_a_slow_reader_of_history_that_is_pruned_meanwhile_is_told(
+    open_store: OpenStore,
+) -> None:
+    store = open_store(history_rows=1500)
     for number in range(1500):
         await store.commit([put(f"old-{number}")])
     watch = await store.watch("pods", None, 1)
@@ -159,8 +157,7 @@ async def test_a_slow_reader_of_history_that_is_pruned_meanwhile_is_told() -> No
         await seen(watch, 1500)
 
 
-async def test_closing_the_store_ends_its_watches() -> None:
-    store = Store.open(None)
+async def test_closing_the_store_ends_its_watches(store: Store) -> None:
     watch = await store.watch("pods", None, 1)
     reading = asyncio.create_task(anext(watch, None))
     await store.commit([put("a")])
@@ -175,8 +172,7 @@ async def test_closing_the_store_ends_its_watches() -> None:
         await store.watch("pods", None, 1)
 
 
-async def test_the_removed_bytes_are_those_that_the_removal_gave() -> None:
-    store = Store.open(None)
+async def test_the_removed_bytes_are_those_that_the_removal_gave(store: Store) -> None:
     await store.commit([put("a", "stored")])
     await store.commit([Remove("pods", "default", "a", 2, value("with a deletion timestamp"))])
 

@@ -8,16 +8,14 @@ from tests.store.values import put, remove, value
 from tutti.store import Closed, Exists, Missing, Put, Refused, Stale, Store
 
 
-async def test_each_change_gets_the_next_version() -> None:
-    store = Store.open(None)
-
+async def test_each_change_gets_the_next_version(store: Store) -> None:
     assert await store.commit([put("a"), put("b")]) == [2, 3]
     assert await store.commit([put("c")]) == [4]
     assert store.revision == 4
 
 
-async def test_a_new_store_is_at_version_one() -> None:
-    assert Store.open(None).revision == 1
+async def test_a_new_store_is_at_version_one(store: Store) -> None:
+    assert store.revision == 1
 
 
 @pytest.mark.parametrize(
@@ -30,8 +28,9 @@ async def test_a_new_store_is_at_version_one() -> None:
         pytest.param(remove("b", expect=2), Missing, id="removed though there is none"),
     ],
 )
-async def test_what_expects_something_else_is_refused(change: Put, refusal: type[Refused]) -> None:
-    store = Store.open(None)
+async def test_what_expects_something_else_is_refused(
+    store: Store, change: Put, refusal: type[Refused]
+) -> None:
     await store.commit([put("a")])
 
     with pytest.raises(refusal):
@@ -41,9 +40,7 @@ async def test_what_expects_something_else_is_refused(change: Put, refusal: type
     assert store.revision == 2
 
 
-async def test_an_object_is_put_whatever_stands_when_nothing_is_expected() -> None:
-    store = Store.open(None)
-
+async def test_an_object_is_put_whatever_stands_when_nothing_is_expected(store: Store) -> None:
     await store.commit([put("a", "one", expect=None)])
     await store.commit([put("a", "two", expect=None)])
 
@@ -52,9 +49,7 @@ async def test_an_object_is_put_whatever_stands_when_nothing_is_expected() -> No
     assert (row.value, row.revision, row.uid) == (value("two"), 3, "uid-a")
 
 
-async def test_one_callers_failed_expectation_fails_nobody_else() -> None:
-    store = Store.open(None)
-
+async def test_one_callers_failed_expectation_fails_nobody_else(store: Store) -> None:
     answers = await asyncio.gather(
         store.commit([put("a")]),
         store.commit([put("x"), put("a")]),
@@ -66,13 +61,12 @@ async def test_one_callers_failed_expectation_fails_nobody_else() -> None:
     assert [row.name for row in (await store.list("pods", None)).rows] == ["a", "b"]
 
 
-async def test_a_commit_changes_each_object_once() -> None:
+async def test_a_commit_changes_each_object_once(store: Store) -> None:
     with pytest.raises(ValueError, match="once"):
-        await Store.open(None).commit([put("a"), put("a", expect=2)])
+        await store.commit([put("a"), put("a", expect=2)])
 
 
-async def test_a_cancelled_caller_holds_nobody_up() -> None:
-    store = Store.open(None)
+async def test_a_cancelled_caller_holds_nobody_up(store: Store) -> None:
     cancelled = asyncio.create_task(store.commit([put("a")]))
     other = asyncio.create_task(store.commit([put("b")]))
     await asyncio.sleep(0)
@@ -82,8 +76,7 @@ async def test_a_cancelled_caller_holds_nobody_up() -> None:
     assert await other == [3]
 
 
-async def test_a_closed_store_refuses_and_has_answered_what_waited() -> None:
-    store = Store.open(None)
+async def test_a_closed_store_refuses_and_has_answered_what_waited(store: Store) -> None:
     waiting = asyncio.create_task(store.commit([put("a")]))
     await asyncio.sleep(0)
 
