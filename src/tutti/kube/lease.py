@@ -99,17 +99,14 @@ class Elector:
         while True:
             try:
                 lease = await self._read()
-                if lease is None:
-                    lease = await self._create()
-                else:
-                    version = lease.metadata.resource_version
-                    if seen is None or seen[0] != version:
-                        seen = version, self._clock()
-                    if self._may_take(lease, since=seen[1]):
-                        lease = await self._take(lease)
-                    else:
-                        await asyncio.sleep(self.retry_period)
-                        continue
+                version = lease.metadata.resource_version if lease else ""
+                if seen is None or seen[0] != version:
+                    # One that we saw deleted may still be held: as if it had been renewed then.
+                    seen = version, self._clock() if lease or seen else float("-inf")
+                if not self._may_take(lease, since=seen[1]):
+                    await asyncio.sleep(self.retry_period)
+                    continue
+                lease = await (self._take(lease) if lease else self._create())
             except (Conflict, AlreadyExists):
                 continue  # somebody was quicker: look again
             except (ApiError, Unanswered) as error:
@@ -146,7 +143,9 @@ class Elector:
             except (ApiError, Unanswered) as error:
                 log.warning("the Lease runs out by itself", extra={"why": str(error)})
 
-    def _may_take(self, lease: Lease, *, since: float) -> bool:
+    def _may_take(self, lease: Lease | None, *, since: float) -> bool:
+        if lease is None:
+            return self._clock() >= since + self._duration
         holder = lease.spec.holder_identity
         duration = lease.spec.lease_duration_seconds or self._duration
         return not holder or holder == self._identity or self._clock() >= since + duration
@@ -193,7 +192,7 @@ class Elector:
                     patch["metadata"]["annotations"] = annotations
                 try:
                     lease = await self._patch(patch, self._until - sent)
-                except Conflict:
+                except (Conflict, NotFound):
                     await self._look()
                 except (BadRequest, Invalid, TooLarge):
                     raise  # what was to be written can't be; trying again won't help
