@@ -17,7 +17,7 @@ from tutti.kube.client import Client
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
 
 
-@pytest.fixture(scope="session", params=[pytest.param("real", marks=pytest.mark.real)])
+@pytest.fixture(scope="session", params=["embedded", pytest.param("real", marks=pytest.mark.real)])
 def kubeconfig(request: pytest.FixtureRequest) -> Iterator[Path]:
     """The way into a `tutti up` without nodes, on either control plane."""
     command = [sys.executable, "-m", "tutti.cli", "up", "--port", "0", "--nodes", "0"]
