@@ -91,8 +91,8 @@ def status_updated(new: Json, old: Json, gates: Gates) -> Iterator[FieldError]:
         if old["spec"].get("nodeName"):
             said = "may not be set on pods that are already bound to a node"
             yield forbidden("status.nominatedNodeName", said)
-    if ours.get("qosClass") != theirs.get("qosClass"):
-        yield invalid("status.qosClass", ours.get("qosClass") or "", "field is immutable")
+    if ours.get("qosClass") not in (None, theirs.get("qosClass")):
+        yield invalid("status.qosClass", ours["qosClass"], "field is immutable")
 
 
 def bound(binding: Json) -> Iterator[FieldError]:

@@ -9,11 +9,12 @@ What is wrong beyond that is a BadRequest with the text of a real API server.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from tutti.api import checking, jsontext, registry, shapes
+from tutti.api import checking, jsontext, openapi, registry, shapes
 from tutti.api.errors import BadRequest
 from tutti.api.shapes import Field, Message
 
@@ -143,6 +144,11 @@ _META: Final = (
 def load(group: str, version: str, kind: str) -> Schema:
     """The schema of a kind; those of `meta.k8s.io/v1` are found under that group."""
     return Schema(group, version, kind, shapes.message(package(group, version), kind))
+
+
+def openapi_v3(group: str, version: str, storages: Iterable[registry.Storage]) -> dict[str, Any]:
+    """The OpenAPI v3 document of a group and version that serves these storages."""
+    return openapi.document(group, version, storages)
 
 
 def package(group: str, version: str) -> str:
