@@ -62,8 +62,8 @@ control-plane:   ## build the real etcd, kube-apiserver and the rest; the last l
 e2e-real: setup  ## the scenarios on a real API server
 	@$(BIN)/python -m tools.e2e_real -n $(JOBS) $(TESTS)
 
-kills-real: setup  ## kill the scheduler 20 times in the middle of a gang, on the real API server (5 minutes)
-	@TUTTI_KILLS=20 $(BIN)/python -m tools.e2e_real tests/e2e/test_kill.py
+kills-real: setup  ## kill the scheduler 20 times amid a gang, on the real API server (5 minutes)
+	@TUTTI_KILLS=20 $(BIN)/python -m tools.e2e_real tests/e2e/test_crashes.py -k killed
 
 schemas: setup   ## make src/tutti/api/schemas from a real server's OpenAPI and the .proto files
 	@$(BIN)/python -m tools.schemas

@@ -22,11 +22,12 @@ Manifest = dict[str, Any]
 class Scheduler:
     """A `tutti scheduler` of its own, which can be killed, stopped and sent on."""
 
-    def __init__(self, kubeconfig: Path, name: str, log: Path) -> None:
+    def __init__(self, kubeconfig: Path, name: str, log: Path, flags: Iterable[str] = ()) -> None:
         command = [sys.executable, "-m", "tutti.cli", "scheduler", "--scheduler-name", name]
+        self._log = log
         with log.open("ab") as output:
             self._process = subprocess.Popen(
-                [*command, "--kubeconfig", kubeconfig],
+                [*command, "--kubeconfig", kubeconfig, *flags],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -35,6 +36,9 @@ class Scheduler:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def has_said(self, words: str) -> bool:
+        return words in self._log.read_text()
 
     def send(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
@@ -70,9 +74,10 @@ class Arena:
             field=f"metadata.name=tutti-{namespace}",
         )
 
-    def start_scheduler(self) -> Scheduler:
+    def start_scheduler(self, *flags: str) -> Scheduler:
         """One that goes by the name of the namespace, so that no other test's does."""
-        scheduler = Scheduler(self._kubeconfig, self.namespace, self._folder / "scheduler.log")
+        log = self._folder / f"scheduler-{len(self._schedulers)}.log"
+        scheduler = Scheduler(self._kubeconfig, self.namespace, log, flags)
         self._schedulers.append(scheduler)
         return scheduler
 

@@ -1,27 +1,30 @@
-"""Of two schedulers with one name one binds; one that was stopped past its Lease binds nothing."""
+"""When a scheduler may bind, and how soon the next one may."""
 
 import asyncio
 import signal
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from tests.e2e.gang import gang_of, scheduling
+from tests.e2e.arena import Arena, entered
 from tools.throwaway import Plane
 from tutti.kube.client import Client
 from tutti.kube.config import load
 from tutti.kube.lease import Elector
 
-SIZE = 200
+pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(90)]
+SIZE = 200
+NEVER = ("--lease-duration", "60")
+"""Nobody waits in a test for such a Lease to run out."""
 
 
 @asynccontextmanager
-async def somebody_else_holds(plane: Plane, name: str) -> Any:
+async def held_by_somebody_else(plane: Plane, arena: Arena) -> AsyncIterator[None]:
     client = Client(load(plane.kubeconfig("admin")), connections=2)
-    elector = Elector(client, f"tutti-{name}", "somebody else", duration=2.0)
+    elector = Elector(client, f"tutti-{arena.namespace}", "somebody else", duration=2.0)
     await elector.acquire()
     keeping = asyncio.create_task(elector.keep())
     try:
@@ -34,57 +37,47 @@ async def somebody_else_holds(plane: Plane, name: str) -> Any:
         await client.close()
 
 
-async def test_a_scheduler_that_was_stopped_past_its_lease_binds_nothing(
-    real_plane: Plane,
+async def test_what_was_about_to_be_sent_when_it_was_stopped_is_not_sent_when_it_goes_on(
+    real_plane: Plane, namespace: str, tmp_path: Path
 ) -> None:
-    async with (
-        gang_of(SIZE, real_plane) as gang,
-        scheduling(real_plane, gang.scheduler, "--lease-duration", "2") as scheduler,
-    ):
-        gang.when(lambda: len(gang.marked) >= 5, lambda: scheduler.signal(signal.SIGSTOP))
-        await gang.until(lambda: len(gang.marked) >= 5)
-        async with somebody_else_holds(real_plane, gang.scheduler):
-            half = await gang.settled()
+    async with entered(real_plane.kubeconfig("scheduler"), namespace, tmp_path) as arena:
+        await arena.make_gang("gang", SIZE)
+        scheduler = arena.start_scheduler("--lease-duration", "2")
+        await arena.until(lambda: len(arena.bound("gang")) > 0, 30)
+        scheduler.send(signal.SIGSTOP)
+        async with held_by_somebody_else(real_plane, arena):
+            half = await bound(arena)
             assert 0 < half < SIZE, "it was not stopped in the middle of the gang"
-            scheduler.signal(signal.SIGCONT)
-            await scheduler.says("the Lease is lost")
-            assert await gang.settled() == half
-        await gang.until(lambda: len(gang.bound) == SIZE)
+            scheduler.send(signal.SIGCONT)
+            await arena.until(lambda: scheduler.has_said("the Lease is lost"), 20)
+            assert await bound(arena) == half
+        await arena.until(lambda: len(arena.bound("gang")) == SIZE, 30)
 
 
-async def test_the_second_scheduler_of_a_name_waits_until_the_first_is_gone(
-    real_plane: Plane,
+async def test_a_scheduler_that_is_asked_to_stop_hands_its_lease_on(
+    real_plane: Plane, namespace: str, tmp_path: Path
 ) -> None:
-    async with gang_of(SIZE, real_plane) as gang:
-        flags = ("--lease-duration", "2")
-        async with scheduling(real_plane, gang.scheduler, *flags) as first:
-            await first.says("ready")
-            async with scheduling(real_plane, gang.scheduler, *flags) as second:
-                await gang.until(lambda: len(gang.bound) == SIZE)
-                assert len(gang.sessions) == 1
-                first.signal(signal.SIGKILL)
-                await second.says("ready")
-                await gang.make_pod(SIZE)
-                await gang.until(lambda: len(gang.bound) == SIZE + 1)
-                assert len(gang.sessions) == 2
+    async with entered(real_plane.kubeconfig("scheduler"), namespace, tmp_path) as arena:
+        first = arena.start_scheduler(*NEVER)
+        await arena.until(lambda: arena.holder != "", 20)
+        former = arena.holder
+        first.end(signal.SIGTERM)
+        arena.start_scheduler(*NEVER)
+        await arena.until(lambda: arena.holder not in ("", former), 10)
 
 
-async def test_a_scheduler_that_is_asked_to_stop_hands_its_lease_on(real_plane: Plane) -> None:
-    async with gang_of(3, real_plane) as gang:
-        flags = ("--lease-duration", "60")
-        async with scheduling(real_plane, gang.scheduler, *flags) as first:
-            await first.says("ready")
-            assert await first.child.stop(5) == 0
-        async with scheduling(real_plane, gang.scheduler, *flags) as second:
-            await second.says("ready", within=10)
-
-
-async def test_a_scheduler_restarted_under_its_identity_takes_its_lease_at_once(
-    real_plane: Plane,
+async def test_a_scheduler_that_is_started_again_under_its_identity_takes_its_lease_at_once(
+    real_plane: Plane, namespace: str, tmp_path: Path
 ) -> None:
-    async with gang_of(3, real_plane) as gang:
-        flags = ("--lease-duration", "60", "--identity", "the one that up started")
-        async with scheduling(real_plane, gang.scheduler, *flags) as first:
-            await first.says("ready")
-        async with scheduling(real_plane, gang.scheduler, *flags) as second:
-            await second.says("ready", within=10)
+    flags = (*NEVER, "--identity", "the-only-one")
+    async with entered(real_plane.kubeconfig("scheduler"), namespace, tmp_path) as arena:
+        first = arena.start_scheduler(*flags)
+        await arena.until(lambda: arena.holder == "the-only-one", 20)
+        first.end(signal.SIGKILL)
+        await arena.make_gang("gang", 3)
+        arena.start_scheduler(*flags)
+        await arena.until(lambda: len(arena.bound("gang")) == 3, 10)
+
+
+async def bound(arena: Arena) -> int:
+    return sum(bool(pod.spec.node_name) for pod in await arena.listed("gang"))

@@ -110,17 +110,15 @@ async def test_a_watch_that_ended_goes_on_where_it_was(papers: Papers) -> None:
     assert script.since[:2] == ["5", "6"]
 
 
-async def test_a_bookmark_moves_the_place_to_go_on_from(papers: Papers) -> None:
-    script = Script(
-        [(5, [])],
-        [
-            [line("BOOKMARK", {"metadata": {"resourceVersion": "40"}})],
-            [line("ADDED", node("a", 41))],
-            [],
-        ],
-    )
+@pytest.mark.parametrize("spec", [{}, {"spec": {"taints": None}}], ids=["bare", "as Go has it"])
+async def test_a_bookmark_moves_the_place_to_go_on_from(
+    papers: Papers, spec: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    bookmark = line("BOOKMARK", {"metadata": {"resourceVersion": "40"}, **spec})
+    script = Script([(5, [])], [[bookmark], [line("ADDED", node("a", 41))], []])
     assert await told(papers, script, 2) == ["listed", "a@41"]
     assert script.since[:2] == ["5", "40"]
+    assert "can't be read" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -134,11 +134,12 @@ class Reflector(Generic[T]):
         self._version = event.object.metadata.resource_version or self._version
 
     def _read_odd(self, line: bytes, error: msgspec.ValidationError) -> None:
-        """An error in the stream, or an object that doesn't fit our projection: it is passed over."""
+        """An error, a bookmark, or an object that doesn't fit our projection: it is passed over."""
         event = decoder(WatchLine[msgspec.Raw]).decode(line)
         if event.type == "ERROR":
             raise from_status(*_code_and_body(line))
-        log.error("an object can't be read", extra={"error": str(error), "object": line[:300]})
+        if event.type != "BOOKMARK":  # of which some have lists of null, and none is an object
+            log.error("an object can't be read", extra={"error": str(error), "object": line[:300]})
         self._version = decoder(_Bare).decode(event.object).metadata.resource_version
 
     async def _rest(self) -> None:
