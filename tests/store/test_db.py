@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.values import put, remove
-from tutti.store import Locked, NewerSchema, Store
+from tutti.store import Failed, Locked, NewerSchema, Store
 
 
 async def test_what_was_written_is_there_again_with_its_versions(tmp_path: Path) -> None:
@@ -74,6 +74,13 @@ async def test_a_newer_schema_is_refused_and_left_as_it_is(tmp_path: Path) -> No
 
     assert database.read_bytes() == content
     with pytest.raises(NewerSchema):  # and not Locked: the refusal let go of the folder
+        Store.open(tmp_path)
+
+
+def test_a_file_that_is_no_database_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "tutti.db").write_bytes(b"not what SQLite writes" * 100)
+
+    with pytest.raises(Failed, match="not a database"):
         Store.open(tmp_path)
 
 

@@ -186,7 +186,7 @@ async def test_a_disk_that_fails_is_said_so_and_written_again_when_it_works(
     with disk.plugged_in():
         store = Store.open(tmp_path / "data")
         disk.syncs_fail = True
-        with pytest.raises(Failed, match="cannot be written"):
+        with pytest.raises(Failed, match="folder fails"):
             await store.commit([put("a")])
         disk.syncs_fail = False
         assert await store.commit([put("a")]) == [2]

@@ -66,6 +66,13 @@ async def test_a_commit_changes_each_object_once(store: Store) -> None:
         await store.commit([put("a"), put("a", expect=2)])
 
 
+async def test_what_cannot_be_written_at_all_is_told_and_holds_nobody_up(store: Store) -> None:
+    with pytest.raises(UnicodeEncodeError):
+        await store.commit([put("half a pair: \ud800")])
+
+    assert await store.commit([put("a")]) == [2]
+
+
 async def test_a_cancelled_caller_holds_nobody_up(store: Store) -> None:
     cancelled = asyncio.create_task(store.commit([put("a")]))
     other = asyncio.create_task(store.commit([put("b")]))

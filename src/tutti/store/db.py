@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
-from tutti.store.errors import Locked, NewerSchema
+from tutti.store.errors import Failed, Full, Locked, NewerSchema
 
 DATABASE = "tutti.db"
 LOCK = "tutti.lock"
@@ -37,8 +37,10 @@ class Database:
                 self.writer = _connection(self._file)
                 _prepare(self.writer, folder)
                 self.reader = self._another_reader()
-        except BaseException:
+        except BaseException as error:
             self._unlock()
+            if isinstance(error, sqlite3.Error):
+                raise of_the_disk(error) from error
             raise
         self.in_memory = folder is None
         self._spare: list[sqlite3.Connection] = [self.reader] if self.in_memory else []
@@ -68,6 +70,16 @@ class Database:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def of_the_disk(error: sqlite3.Error) -> Full | Failed:
+    """What SQLite says of the disk, as ours."""
+    if getattr(error, "sqlite_errorname", "") in {"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"}:
+        ours: Full | Failed = Full("no room is left on the disk of the data folder")
+    else:
+        ours = Failed(f"the data folder fails: {error}")
+    ours.__cause__ = error
+    return ours
 
 
 def _locked(folder: Path) -> int:

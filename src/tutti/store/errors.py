@@ -85,7 +85,7 @@ class Full(StoreError):
 
 
 class Failed(StoreError):
-    """The disk reports an error: whether the write will be there after a crash is not known."""
+    """The disk or the file is broken: whether a write will be there after a crash is not known."""
 
 
 class Closed(StoreError):

@@ -25,25 +25,26 @@ _COUNT_NOW = "SELECT count(*) FROM objects o WHERE o.resource = :resource AND {r
 
 # What has not changed since stands as it stood. What has is as its first change since found it:
 # with min(), SQLite takes the other columns from the row that has the least.
-_STOOD = """
-SELECT namespace, name, revision FROM (
-  SELECT o.namespace, o.name, o.revision FROM objects o
-  WHERE o.resource = :resource AND {range} AND o.revision <= :at
-  ORDER BY o.namespace, o.name LIMIT :limit
-)
-UNION ALL
-SELECT namespace, name, before FROM (
+_UNCHANGED = """
+SELECT o.namespace, o.name, o.revision FROM objects o
+WHERE o.resource = :resource AND {range} AND o.revision <= :at"""
+
+_CHANGED = """
+SELECT namespace, name, before AS revision FROM (
   SELECT o.namespace, o.name, o.before, min(o.revision) FROM log o
   WHERE o.revision > :at AND o.resource = :resource AND {range}
   GROUP BY o.namespace, o.name
 ) WHERE before IS NOT NULL"""
 
-_THEN = """
+_THEN = f"""
 SELECT l.namespace, l.name, l.uid, l.value, l.revision
-FROM ({stood}) stood JOIN log l ON l.revision = stood.revision
+FROM (
+  SELECT * FROM ({_UNCHANGED} ORDER BY o.namespace, o.name LIMIT :limit) UNION ALL {_CHANGED}
+) stood JOIN log l ON l.revision = stood.revision
 ORDER BY stood.namespace, stood.name LIMIT :limit"""
 
-_COUNT_THEN = "SELECT count(*) FROM ({stood})"  # with no limit
+_COUNT_THEN = f"""
+SELECT (SELECT count(*) FROM ({_UNCHANGED})) + (SELECT count(*) FROM ({_CHANGED}))"""
 
 _EVERYWHERE = "(o.namespace, o.name) > (:after_namespace, :after_name)"
 _IN_ONE = "o.namespace = :namespace AND o.name > :after_name"
@@ -102,7 +103,6 @@ async def page(
     if at < (kept := oldest(snapshot)):
         raise Compacted(at, kept)
     span = _EVERYWHERE if namespace is None else _IN_ONE
-    stood = _STOOD.format(range=span)
     values = {
         "resource": resource,
         "namespace": namespace,
@@ -111,13 +111,13 @@ async def page(
         "at": at,
         "limit": -1 if limit is None else limit + 1,
     }
-    rows_sql = _NOW.format(range=span) if at == now else _THEN.format(stood=stood)
+    rows_sql = _NOW.format(range=span) if at == now else _THEN.format(range=span)
     rows = await _rows(snapshot.execute(rows_sql, values), at_once=at_once)
     if limit is None or len(rows) <= limit:
         return Page(rows, at, 0, None)
     del rows[limit:]
-    count_sql = _COUNT_NOW.format(range=span) if at == now else _COUNT_THEN.format(stood=stood)
-    (count,) = snapshot.execute(count_sql, values | {"limit": -1}).fetchone()
+    count_sql = _COUNT_NOW.format(range=span) if at == now else _COUNT_THEN.format(range=span)
+    (count,) = snapshot.execute(count_sql, values).fetchone()
     return Page(rows, at, count - limit, (rows[-1].namespace, rows[-1].name))
 
 

@@ -16,8 +16,8 @@ import msgspec
 
 from tutti.store import log
 from tutti.store.changes import Change, Changed, Revisions
-from tutti.store.db import Database
-from tutti.store.errors import Closed, Failed, Full, Refused, StoreError
+from tutti.store.db import Database, of_the_disk
+from tutti.store.errors import Closed, Refused
 from tutti.store.objects import OPENING, newest
 
 _GROUP_CHANGES = 256  # a group's statements hold up the event loop for some milliseconds at most
@@ -86,10 +86,8 @@ class Writer:
         group = self._next_group()
         try:
             written = self._write(group)
-        except sqlite3.Error as error:
-            self._roll_back()
-            _fail(group, error)
-            self._go_on()
+        except Exception as error:
+            self._give_up(group, error)
             return
         if not written:
             self._roll_back()
@@ -145,9 +143,7 @@ class Writer:
                 case None:
                     self._settle(group, written)
                 case error:
-                    self._roll_back()
-                    _fail(group, error)
-                    self._go_on()
+                    self._give_up(group, error)
 
         self._syncing.add_done_callback(done)
 
@@ -173,6 +169,15 @@ class Writer:
             self._scheduled = True
             asyncio.get_running_loop().call_soon(self._turn)
 
+    def _give_up(self, group: list[_Waiting], error: BaseException) -> None:
+        """Nothing of the group stands, so even a refusal within it has lost its ground."""
+        self._roll_back()
+        for waiting in group:
+            if not waiting.answer.done():
+                ours = of_the_disk(error) if isinstance(error, sqlite3.Error) else error
+                waiting.answer.set_exception(ours)
+        self._go_on()
+
     def _roll_back(self) -> None:
         # A full disk may have rolled back already, or be too full even for this; the next group
         # begins anew either way.
@@ -188,20 +193,3 @@ def _check(changes: Sequence[Change]) -> None:
     for change in changes:
         if not change.value.startswith(OPENING):
             raise ValueError(f"a stored value begins with {OPENING!r}, not {change.value[:20]!r}")
-
-
-def _fail(group: list[_Waiting], error: BaseException) -> None:
-    """Nothing of the group stands, so even a refusal within it has lost its ground."""
-    for waiting in group:
-        if not waiting.answer.done():
-            waiting.answer.set_exception(_ours(error))
-
-
-def _ours(error: BaseException) -> StoreError:
-    name = getattr(error, "sqlite_errorname", "")
-    if name in {"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"}:
-        mapped: StoreError = Full("no room left on the disk of the data folder")
-    else:
-        mapped = Failed(f"the data folder cannot be written: {error}")
-    mapped.__cause__ = error
-    return mapped
