@@ -4,12 +4,20 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.controllers.space import Json, Space, pod_on
 from tutti.api.meta import ObjectMeta
-from tutti.api.registry import POD_GROUPS
-from tutti.api.scheduling import PodGroup
+from tutti.api.registry import COMPOSITE_POD_GROUPS, POD_GROUPS, PODS
+from tutti.api.scheduling import CompositePodGroup, PodGroup
 from tutti.controllers.protection import FINALIZER, Key, Users, finalizers
 
 DELETED = datetime(2026, 1, 1, tzinfo=UTC)
+GANG: Json = {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}}
+COMPOSITE: Json = {
+    "spec": {
+        "schedulingPolicy": {"gang": {"minGroupCount": 1}},
+        "workloadRef": {"workloadName": "w", "templateName": "t"},
+    }
+}
 TRAIN, SERVE = (Key(POD_GROUPS, "default", name) for name in ("train", "serve"))
 
 
@@ -52,3 +60,40 @@ def test_a_group_is_in_use_until_its_last_user_lets_go():
 
 def test_who_was_never_seen_lets_nothing_go():
     assert Users().uses("p1", None) is None
+
+
+async def test_a_group_goes_with_its_last_pod(space: Space):
+    await space.create(POD_GROUPS, "train", GANG)
+    await space.create(PODS, "a", pod_on(group="train"))
+    await space.create(PODS, "b", pod_on("node-0", group="train"))
+    await space.delete(POD_GROUPS, "train")
+    await space.delete(PODS, "a")
+    await space.until_left(PODS, "b")
+    await space.until_left(POD_GROUPS, "train")
+    await space.delete(PODS, "b")
+    await space.until_left(POD_GROUPS)
+
+
+async def test_a_group_without_the_finalizer_gets_it_back(space: Space):
+    await space.create(POD_GROUPS, "train", GANG)
+    bare = {"metadata": {"finalizers": None}}
+    await space.client.patch(POD_GROUPS, space.name, "train", bare)
+    await space.until(
+        POD_GROUPS, PodGroup, lambda there: FINALIZER in there["train"].metadata.finalizers
+    )
+
+
+async def test_a_composite_stays_until_its_last_child_is_gone(space: Space):
+    await space.create(COMPOSITE_POD_GROUPS, "job", COMPOSITE)
+    await space.until(
+        COMPOSITE_POD_GROUPS,
+        CompositePodGroup,
+        lambda there: FINALIZER in there["job"].metadata.finalizers,
+    )
+    of_template = {"workloadRef": {"workloadName": "w", "templateName": "leaf"}}
+    child = {"spec": {**GANG["spec"], **of_template, "parentCompositePodGroupName": "job"}}
+    await space.create(POD_GROUPS, "workers", child)
+    await space.delete(COMPOSITE_POD_GROUPS, "job")
+    await space.until_left(COMPOSITE_POD_GROUPS, "job")
+    await space.delete(POD_GROUPS, "workers")
+    await space.until_left(COMPOSITE_POD_GROUPS)

@@ -397,6 +397,7 @@ class NamespaceSpec(Wire, frozen=True, kw_only=True):
 
 class NamespaceStatus(Wire, frozen=True, kw_only=True):
     phase: str = ""
+    conditions: tuple[Condition, ...] = ()
 
 
 class Namespace(Wire, frozen=True, kw_only=True):

@@ -62,7 +62,9 @@ class Supervisor:
                 if not working.done():
                     raise
             else:
-                if not working.done():
+                if working.done():
+                    self._say(f"the {part.name} works again")
+                else:
                     working.set_result(port)
             status = await child.wait()
             failures = 0 if monotonic() - began > STEADY_S else failures

@@ -96,7 +96,7 @@ class Kubelets:
         if uid not in self._addresses:
             self._keep_address(uid, kubelet.address(uid, self._taken))
         host_ip = host.status.internal_ip
-        pod_ip = host_ip if pod.spec.host_network else self._addresses[uid]
+        pod_ip = (pod.spec.host_network and host_ip) or self._addresses[uid]
         return kubelet.running(pod, pod_ip=pod_ip, host_ip=host_ip, now=now)
 
     def _keep_address(self, uid: str, address: str) -> None:

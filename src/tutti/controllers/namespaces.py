@@ -47,7 +47,6 @@ class Namespaces:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._namespaces = Informer(client, NAMESPACES, Namespace)
-        self._said: dict[str, dict[str, Said]] = {}
         self._work: Work[str] = Work(self._attend, workers=4)
 
     async def run(self) -> None:
@@ -96,9 +95,10 @@ class Namespaces:
             await self._client.delete(storage, meta.namespace, meta.name, uid=meta.uid)
 
     async def _say(self, namespace: Namespace, said: dict[str, Said]) -> None:
-        """Write the conditions, if they aren't what was written last."""
+        """Write the conditions, if they aren't there already."""
         meta = namespace.metadata
-        if self._said.get(meta.uid) == said:
+        there = {c.type: Said(c.status, c.reason, c.message) for c in namespace.status.conditions}
+        if said.items() <= there.items():
             return
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         written = [
@@ -110,7 +110,6 @@ class Namespaces:
             await self._client.patch(
                 NAMESPACES, None, meta.name, patch, kind="strategic", subresource="status"
             )
-            self._said[meta.uid] = said
 
     async def _finish(self, name: str) -> None:
         """Nothing is left: without our finalizer the namespace goes."""

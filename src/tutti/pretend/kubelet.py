@@ -70,8 +70,6 @@ def running(pod: Pod, *, pod_ip: str, host_ip: str, now: datetime) -> Status:
     status: Status = {
         "phase": "Running",
         "startTime": at,
-        "hostIP": host_ip,
-        "hostIPs": [{"ip": host_ip}],
         "podIP": pod_ip,
         "podIPs": [{"ip": pod_ip}],
         "conditions": [
@@ -79,6 +77,8 @@ def running(pod: Pod, *, pod_ip: str, host_ip: str, now: datetime) -> Status:
         ],
         "containerStatuses": [_running(pod, c, at) for c in pod.spec.containers],
     }
+    if host_ip:  # a node may have no address
+        status |= {"hostIP": host_ip, "hostIPs": [{"ip": host_ip}]}
     if pod.spec.init_containers:
         status["initContainerStatuses"] = [
             _running(pod, c, at) if c.restart_policy == "Always" else _ended(pod, c, at, at, 0)
