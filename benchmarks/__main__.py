@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import core, engine, report
+from benchmarks import core, engine, report, server, store
 from benchmarks.report import Row
 
 ROOT = Path(__file__).parents[1]
@@ -31,7 +31,10 @@ def main() -> int:
     asked = arguments.parse_args()
     short = asked.short or asked.store
     unit_ms = 1000 * report.calibration()
-    rows = list(_shown(chain(core.rows(short=short), engine.rows(short=short)), unit_ms))
+    rooms = [room.rows(short=short) for room in (core, engine, store)]
+    if not short:
+        rooms.append(server.rows())
+    rows = list(_shown(chain.from_iterable(rooms), unit_ms))
     report.write(REPORT, rows)
     print(f"\nwritten to {REPORT.relative_to(ROOT)}")
     shares = {row.name: round(row.value / unit_ms, 3) for row in rows if row.unit == "ms CPU"}
