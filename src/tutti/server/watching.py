@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from tutti.api.errors import Expired
+from tutti.api.errors import ApiError, Expired
 from tutti.server import options, reading, replies
 from tutti.server.answers import Shape
 from tutti.server.context import Context
@@ -19,7 +19,7 @@ from tutti.server.options import Listing
 from tutti.server.routes import Target
 from tutti.server.selecting import Selection
 from tutti.store import Changed, Row, Watch
-from tutti.store.errors import Behind, Compacted
+from tutti.store.errors import Ahead, Behind, Compacted
 from tutti.web.app import Request, Response, Stream
 
 _LASTS_S = 1800.0  # where the client doesn't say: this long at least, and twice as long at most
@@ -38,6 +38,9 @@ async def watch(
         changes = await context.objects.store.watch(target.storage.key, target.namespace, since)
     except Compacted as error:
         return _refused(f"too old resource version: {error.asked} ({error.oldest})")
+    except Ahead as error:
+        # A version of another life of this store: it won't come, and the client should list again.
+        return _refused(f"Too large resource version: {error.asked}, current: {error.newest}")
     return Stream(200, watcher.lines(first, since, changes))
 
 
@@ -62,7 +65,9 @@ class _Watcher:
             return found.rows, found.revision
         if text in ("", "0"):
             return [], self.context.objects.store.revision
-        return [], options.resource_version(text)
+        if not text.isdecimal():
+            raise ApiError(f"resourceVersion: {options.unparsable(text)}")
+        return [], int(text)
 
     async def lines(self, first: list[Row], since: int, changes: Watch) -> AsyncIterator[bytes]:
         """The body of the answer."""
@@ -72,7 +77,7 @@ class _Watcher:
             for at in range(0, len(first), _CHUNK_ROWS):
                 rows = first[at : at + _CHUNK_ROWS]
                 yield b"".join(self._line("ADDED", row.value, row.revision) for row in rows)
-            if self.asked.initial_events:
+            if self.asked.initial_events and self.asked.bookmarks:
                 yield _line("BOOKMARK", self.shape.bookmark(since, initial_events_end=True))
             async for chunk in self._changes(changes, since, deadline):
                 yield chunk
