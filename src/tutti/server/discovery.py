@@ -11,6 +11,7 @@ from tutti.api import registry
 from tutti.api.registry import Storage
 from tutti.server import negotiate
 from tutti.server.gates import Gates
+from tutti.server.open_api import OpenApi
 from tutti.web.app import Request, Response
 
 Object = dict[str, Any]
@@ -43,6 +44,10 @@ class Discovery:
 
     def __init__(self, gates: Gates) -> None:
         self._storages = [one for one in registry.STORAGES if gates.serve(one.key)]
+        places = (
+            (group, version) for group in ("", *self._groups()) for version in self._versions(group)
+        )
+        self._open_api = OpenApi(places, self._in)
 
     def answer(self, request: Request) -> Response | None:
         """The answer to a discovery path; None where the path is none, or not served."""
@@ -61,6 +66,8 @@ class Discovery:
                     groups = [self._group_discovery(group) for group in self._groups()]
                     return _json(_discovery_list(groups), _AGGREGATED)
                 found = _group_list([self._group(group) for group in self._groups()])
+            case ["openapi", *rest]:
+                return self._open_api.answer(rest)
             case ["api", version]:
                 found = self._resource_list("", version)
             case ["apis", group] if group in self._groups():
