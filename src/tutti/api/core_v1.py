@@ -373,10 +373,22 @@ class NodeAddress(Wire, frozen=True, kw_only=True):
     address: str
 
 
+class NodeCondition(
+    Wire, frozen=True, kw_only=True, rename={"last_transition_time": "lastTransitionTime"}
+):
+    """A node's conditions know no generation."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    last_transition_time: datetime | None = None
+
+
 class NodeStatus(Wire, frozen=True, kw_only=True):
     capacity: dict[str, str] = field(default_factory=dict)
     allocatable: dict[str, str] = field(default_factory=dict)
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[NodeCondition, ...] = ()
     addresses: tuple[NodeAddress, ...] = ()
     images: tuple[ContainerImage, ...] = ()
 
