@@ -373,10 +373,10 @@ class NodeAddress(Wire, frozen=True, kw_only=True):
     address: str
 
 
-class NodeCondition(
+class PlainCondition(
     Wire, frozen=True, kw_only=True, rename={"last_transition_time": "lastTransitionTime"}
 ):
-    """A node's conditions know no generation."""
+    """The conditions of nodes and namespaces, which know no generation."""
 
     type: str
     status: str
@@ -388,7 +388,7 @@ class NodeCondition(
 class NodeStatus(Wire, frozen=True, kw_only=True):
     capacity: dict[str, str] = field(default_factory=dict)
     allocatable: dict[str, str] = field(default_factory=dict)
-    conditions: tuple[NodeCondition, ...] = ()
+    conditions: tuple[PlainCondition, ...] = ()
     addresses: tuple[NodeAddress, ...] = ()
     images: tuple[ContainerImage, ...] = ()
 
@@ -409,7 +409,7 @@ class NamespaceSpec(Wire, frozen=True, kw_only=True):
 
 class NamespaceStatus(Wire, frozen=True, kw_only=True):
     phase: str = ""
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[PlainCondition, ...] = ()
 
 
 class Namespace(Wire, frozen=True, kw_only=True):
