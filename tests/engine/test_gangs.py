@@ -68,7 +68,7 @@ def test_members_beyond_the_quorum_are_bound_where_they_fit(stage):
     assert stage.bound() == 3
     assert stage.initially("g") == "True/Scheduled"
     assert stage.said("g-3").startswith("Unschedulable: 0/1 nodes")
-    assert "1 more wait" in stage.condition("g", "tutti.dev/Satisfied").message
+    assert "1 more waits" in stage.condition("g", "tutti.dev/Satisfied").message
 
 
 def test_a_gang_waits_for_its_quorum_and_says_so(stage):

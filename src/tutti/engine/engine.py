@@ -280,7 +280,10 @@ class Engine:
         if entry is not None and entry.phase is Phase.IN_FLIGHT:
             pass
         elif self.flights.is_in_flight(key):
-            self.queue.take_off(self.queue.enter(key, now), now)
+            entry = self.queue.enter(key, now)
+            self._stop_sleeping(entry)
+            self.queue.take_off(entry, now)
+            self._hand_on(entry, now)
         elif _can_be_tried(root):
             self._make_ready(entry or self.queue.enter(key, now), root, now)
         elif tally.standing and not tally.open:

@@ -6,7 +6,7 @@ import msgspec
 
 from tutti.core.plan import Refusal
 from tutti.engine.forest import ALIVE, ASSUMED, BOUND, FINISHED, GATED, PENDING, Group, Member
-from tutti.engine.queue import Entry, Phase
+from tutti.engine.queue import Entry
 from tutti.engine.words import outlook
 
 
@@ -59,20 +59,17 @@ def report(root: Group, entry: Entry | None) -> RootReport:
         fits=refusal.fits if refusal is not None else None,
         proved=refusal.proved if refusal is not None else None,
         message=refusal.message if refusal is not None else "",
-        groups=tuple(_lines(root, entry, refusal, 0)),
+        groups=tuple(_lines(root, refusal, 0)),
     )
 
 
-def _lines(
-    group: Group, entry: Entry | None, refusal: Refusal | None, depth: int
-) -> list[GroupLine]:
+def _lines(group: Group, refusal: Refusal | None, depth: int) -> list[GroupLine]:
     view = outlook(group, refusal)
     counts = group.counts
     if group.kind == "CompositePodGroup":
         has = group.tallies[0]
     else:
         has = group.counted + sum(counts[state] for state in (GATED, PENDING, ASSUMED))
-    being_tried = entry is not None and entry.phase in (Phase.ACTIVE, Phase.IN_FLIGHT)
     line = GroupLine(
         kind=group.kind,
         namespace=group.namespace,
@@ -83,14 +80,14 @@ def _lines(
         has=has,
         bound=group.counted,
         missing=max(0, group.quorum - group.counted),
-        reason=view.reason if view is not None else "Trying" if being_tried else "Retrying",
-        message=view.sentence if view is not None else "",
+        reason=view.reason,
+        message=view.sentence,
         members=tuple(
             _member_line(member)
             for member in sorted(group.members.values(), key=lambda member: member.ref.name)
         ),
     )
-    below = (_lines(child, entry, refusal, depth + 1) for child in group.ordered_children())
+    below = (_lines(child, refusal, depth + 1) for child in group.ordered_children())
     return [line, *(deeper for lines in below for deeper in lines)]
 
 

@@ -64,8 +64,7 @@ class Outlook:
         return self.reason in ("WaitingForObject", "WaitingForMembers", "Gated")
 
 
-def outlook(group: Group, refusal: Refusal | None) -> Outlook | None:
-    """None while it is being decided: active, backing off after a failed binding, or new."""
+def outlook(group: Group, refusal: Refusal | None) -> Outlook:
     if group.fault is not None:
         return Outlook("Invalid", group.fault)
     if (mixed := mixture(group)) is not None:
@@ -78,16 +77,16 @@ def outlook(group: Group, refusal: Refusal | None) -> Outlook | None:
         return Outlook("Bound", _standing_sentence(group, refusal))
     if group.counts[ASSUMED]:
         return Outlook("Committing", f"{_bound(group)}, {group.counts[ASSUMED]} being bound")
-    why = _refused(refusal) if group.tally.admissible else _short_of_members(group)
-    if why is not None and group.counted:
+    why = _refused(group, refusal) if group.tally.admissible else _short_of_members(group)
+    if group.counted:
         lost = group.quorum - group.counted
         return Outlook("BelowQuorum", f"{_bound(group)}, {lost} short: {why.sentence}")
     return why
 
 
-def _refused(refusal: Refusal | None) -> Outlook | None:
+def _refused(group: Group, refusal: Refusal | None) -> Outlook:
     if refusal is None:
-        return None
+        return Outlook("Committing", f"{_bound(group)}, and is about to be tried")
     return Outlook("ProvedImpossible" if refusal.proved else "NotFound", refusal.message)
 
 
@@ -111,7 +110,8 @@ def _standing_sentence(group: Group, refusal: Refusal | None) -> str:
     if finished := group.counts[FINISHED]:
         sentence += f", {finished} of them finished"
     if group.counts[PENDING] and refusal is not None:
-        sentence += f"; {group.counts[PENDING]} more wait: {refusal.message}"
+        more = group.counts[PENDING]
+        sentence += f"; {more} more wait{'s' if more == 1 else ''}: {refusal.message}"
     return sentence
 
 
@@ -150,8 +150,7 @@ class Words:
         held_back = False
         for group in root.all():
             view = outlook(group, refusal)
-            if view is not None:
-                actions.extend(self._about_group(group, view, refusal))
+            actions.extend(self._about_group(group, view, refusal))
             for member, word in _pod_words(group, view, refusal):
                 if member.said == (word.reason, word.message):
                     continue
@@ -211,15 +210,13 @@ def _upstream(group: Group, refusal: Refusal) -> str:
 
 
 def _pod_words(
-    group: Group, view: Outlook | None, refusal: Refusal | None
+    group: Group, view: Outlook, refusal: Refusal | None
 ) -> Iterator[tuple[Member, PodWord]]:
     counts = group.counts
     if not (counts[PENDING] or counts[GATED] or counts[REPORTED]):
         return
     if counts[GATED] or counts[REPORTED]:
         yield from _held_words(group)
-    if view is None:
-        return
     waiting = (member for alike in group.pending.values() for member in alike.values())
     if view.reason == "Invalid":
         word = PodWord("SchedulerError", view.sentence)
