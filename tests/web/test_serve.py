@@ -152,6 +152,25 @@ async def test_what_is_not_http_is_a_400_and_stops_nothing(garbage: bytes) -> No
         assert (await here.ask("GET", "/late")).status == 200
 
 
+@pytest.mark.parametrize("before", [b"", b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"])
+async def test_a_head_without_end_is_cut_off(before: bytes) -> None:
+    async def hello(request: Request) -> Response:
+        await request.body()
+        return json_response(200, "hello")
+
+    async with served(App(hello, tokens=None)) as here:
+        connection = await here.connect()
+        connection.writer.write(before + b"GET / HTTP/1.1\r\nX-Long: ")
+        if before:
+            assert (await connection.answer()).status == 200
+        for _ in range(40):
+            connection.writer.write(b"x" * 32_768)
+        assert (await connection.head()).status == 431
+        await connection.rest()
+
+        assert (await here.ask("GET", "/")).status == 200
+
+
 SERVES = """
 import asyncio
 from tutti.web.app import App, Response

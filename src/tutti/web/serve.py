@@ -18,6 +18,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tutti.web.app import ABORT, App
 
+_HEAD_LIMIT = 1024 * 1024  # as kube-apiserver has it
+_HEAD_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 _IDLE_S = 120  # longer than clients keep one: who finds it closed would not know what was done
 
 
@@ -107,12 +109,35 @@ async def stop_with_input(stop: asyncio.Event) -> None:
 
 
 class _Protocol(HttpToolsProtocol):
-    """uvicorn's protocol; lends the application a way to drop a connection that is stuck."""
+    """uvicorn's protocol, with a limit for what comes before a body, which has none of its own;
+    and it lends the application a way to drop a connection that is stuck."""
 
-    def on_message_begin(self) -> None:  # type: ignore[explicit-override]  # Python 3.12 has it
+    _head_bytes = 0
+    _in_head = True
+
+    def data_received(self, data: bytes) -> None:  # type: ignore[explicit-override]
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > _HEAD_LIMIT:
+                if not self.transport.is_closing():
+                    self.transport.write(_HEAD_TOO_LARGE)
+                    self.transport.close()
+                return
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:  # type: ignore[explicit-override]
         super().on_message_begin()
         scope: dict[str, Any] = self.scope  # type: ignore[assignment]
         scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
+
+    def on_headers_complete(self) -> None:  # type: ignore[explicit-override]
+        super().on_headers_complete()
+        self._in_head = False
+
+    def on_message_complete(self) -> None:  # type: ignore[explicit-override]
+        super().on_message_complete()
+        self._in_head = True
+        self._head_bytes = 0
 
 
 def _listener(host: str, port: int) -> socket.socket:
