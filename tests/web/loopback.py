@@ -94,7 +94,9 @@ class Served:
 
 
 @contextlib.asynccontextmanager
-async def served(app: App, folder: Path | None = None) -> AsyncIterator[Served]:
+async def served(
+    app: App, folder: Path | None = None, *, grace_s: float = 5
+) -> AsyncIterator[Served]:
     """Serve `app` on a free port: with TLS where there is a folder for its certificates."""
     pair = context = None
     if folder is not None:
@@ -111,7 +113,7 @@ async def served(app: App, folder: Path | None = None) -> AsyncIterator[Served]:
             tls=pair,
             on_listening=listening.set_result,
             stop=stop,
-            grace_s=0.3,
+            grace_s=grace_s,
         )
     )
     here = Served(await listening, context, stop, serving)

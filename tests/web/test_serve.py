@@ -20,11 +20,16 @@ class Endless:
         self.chunk = chunk
         self.sent = 0
         self.closed = asyncio.Event()
+        self.held = asyncio.Event()
+        self.released = asyncio.Event()
 
     async def __call__(self, request: Request) -> Response | Stream:
         if request.path == "/stream":
             return Stream(200, self._chunks())
-        return json_response(200, await self._late())
+        if request.path == "/held":
+            self.held.set()
+            await self.released.wait()
+        return json_response(200, request.path)
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         try:
@@ -34,10 +39,6 @@ class Endless:
                 await asyncio.sleep(0)
         finally:
             self.closed.set()
-
-    async def _late(self) -> str:
-        await asyncio.sleep(0.05)
-        return "late"
 
 
 async def test_a_stream_is_closed_when_its_client_goes_away() -> None:
@@ -75,21 +76,23 @@ async def test_a_stop_ends_streams_properly_and_answers_what_is_in_flight() -> N
         stream.send("GET", "/stream")
         await stream.head()
         await stream.chunk()
-        request.send("GET", "/late")
-        await idle.ask("GET", "/late")
+        request.send("GET", "/held")
+        await endless.held.wait()
+        await idle.ask("GET", "/")
 
         here.stop.set()
 
         while await stream.chunk():
             pass
-        assert (await request.answer()).body == b'"late"'
+        endless.released.set()
+        assert (await request.answer()).body == b'"/held"'
         assert await idle.reader.read() == b"", "an idle connection is closed"
         await here.serving
 
 
 async def test_a_stop_waits_for_nobody_who_does_not_read(tmp_path: Path) -> None:
     endless = Endless(b"x" * 65536)
-    async with served(App(endless, tokens=None), tmp_path) as here:
+    async with served(App(endless, tokens=None), tmp_path, grace_s=0.2) as here:
         connection = await here.connect()
         connection.send("GET", "/stream")
         await connection.head()
@@ -149,7 +152,7 @@ async def test_what_is_not_http_is_a_400_and_stops_nothing(garbage: bytes) -> No
         connection.writer.write(garbage)
         assert (await connection.head()).status == 400
 
-        assert (await here.ask("GET", "/late")).status == 200
+        assert (await here.ask("GET", "/")).status == 200
 
 
 @pytest.mark.parametrize("before", [b"", b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"])

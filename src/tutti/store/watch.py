@@ -26,14 +26,12 @@ class Watch:
         watches: "Watches",
         resource: str,
         namespace: str | None,
-        since: int,
         history: list[Changed],
         joined: int,
     ) -> None:
         self.resource = resource
         self.namespace = namespace
         self._watches = watches
-        self._position = since
         self._joined = joined
         self._history = history
         self._live: list[Changed] = []
@@ -86,9 +84,8 @@ class Watch:
     def _from_history(self) -> list[Changed]:
         """The history's next chunk, and the one after it read ahead, so that an end is known."""
         changes = self._history
-        self._position = changes[-1].revision
         self._history = self._watches.read(
-            self.resource, self.namespace, self._position, self._joined
+            self.resource, self.namespace, changes[-1].revision, self._joined
         )
         return changes
 
@@ -112,7 +109,7 @@ class Watches:
             raise Closed("the store is closed")
         joined = max(since, now)
         history = self.read(resource, namespace, since, joined)
-        watch = Watch(self, resource, namespace, since, history, joined)
+        watch = Watch(self, resource, namespace, history, joined)
         self._by_resource[resource].add(watch)
         return watch
 
