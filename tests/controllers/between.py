@@ -16,13 +16,11 @@ class Between:
         self._tasks: set[asyncio.Task[None]] = set()
         self._passing = asyncio.Event()
         self._passing.set()
-        self.cuts = 0
         self.lost_answers = 0
         self.swallowing = False
 
     def cut(self) -> None:
         """Reset every connection that is open now."""
-        self.cuts += 1
         for transport in list(self._open):
             transport.abort()
 

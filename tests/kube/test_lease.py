@@ -182,18 +182,33 @@ async def test_a_lease_is_renewed_for_as_long_as_it_goes(papers: Papers) -> None
             assert not task.done()
 
 
-async def test_held_ends_by_the_clock_alone_when_the_server_is_silent(papers: Papers) -> None:
+async def test_held_ends_by_the_clock_alone_and_begins_again_with_a_late_renewal(
+    papers: Papers,
+) -> None:
     clock = Clock()
     async with board(papers) as (kept, peer), candidate(peer, "a", clock) as elector:
         await elector.acquire()
-        kept.failures = ["silent"] * 9
         clock.now += elector.renew_deadline - 0.001
         assert elector.held
-        clock.now += 0.002
+        clock.now += 10
         assert not elector.held
+        kept.failures = ["silent", "500"]
         async with keeping(elector) as task:
-            with pytest.raises(LeaseLost, match="not be renewed in time"):
+            await until(lambda: elector.held)
+            assert not task.done()
+    assert kept.spec["leaseTransitions"] == 0
+
+
+async def test_a_late_renewal_finds_that_another_took_it(papers: Papers) -> None:
+    clock = Clock()
+    async with board(papers) as (kept, peer), candidate(peer, "a", clock) as elector:
+        await elector.acquire()
+        kept.write(holderIdentity="b", leaseTransitions=1)
+        clock.now += 10
+        async with keeping(elector) as task:
+            with pytest.raises(LeaseLost, match="taken by b"):
                 await asyncio.wait_for(task, 5)
+        assert not elector.held
 
 
 async def test_a_server_that_fails_for_a_moment_costs_nothing(papers: Papers) -> None:

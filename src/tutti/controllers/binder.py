@@ -1,7 +1,7 @@
 """Bindings and their way back: every action has one answer, whatever happens outside.
 
 What is sent is sent while the Lease is held, asked for just before the kernel gets the bytes; what
-could not be sent for that reason gets no answer, since with the Lease the engine that asked is gone.
+may not be sent is refused here.
 """
 
 import asyncio
@@ -41,6 +41,7 @@ UNDONE: Final = Condition(
     reason="GangIncomplete",
     message="Tutti: the gang of this pod could not be completed, so its binding is undone",
 )
+NOT_HELD: Final = "the Lease was not renewed in time: nothing was sent"
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 
 
@@ -78,7 +79,7 @@ class Binder:
                 allowed=self._allowed,
             )
         except Withheld:
-            return
+            self._answer(BindRefused(pod, node, commit, "LeaseNotHeld", NOT_HELD))
         except Unanswered as silence:
             self._answer(BindUnknown(pod, node, commit, str(silence)))
         except ApiError as refusal:
@@ -125,7 +126,7 @@ class Binder:
                 )
                 self._answer(Deleted(ref))
         except Withheld:
-            return
+            self._answer(DeleteFailed(ref, NOT_HELD))
         except (NotFound, Conflict):  # it went meanwhile; a namesake is none of our business
             self._answer(Deleted(ref))
         except (ApiError, Unanswered) as error:

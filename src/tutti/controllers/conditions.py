@@ -88,9 +88,7 @@ class Conditions:
             while (pending := self._pending.pop(uid, None)) is not None:
                 try:
                     await self._say(pending)
-                except Withheld:
-                    return
-                except (ApiError, Unanswered) as error:
+                except (ApiError, Unanswered, Withheld) as error:
                     if not _may_pass(error):
                         log.error(
                             "a condition is refused",
@@ -128,6 +126,6 @@ class Conditions:
             written.update((condition.type, condition.status) for condition in conditions)
 
 
-def _may_pass(error: ApiError | Unanswered) -> bool:
+def _may_pass(error: ApiError | Unanswered | Withheld) -> bool:
     """Whether trying again can help."""
-    return isinstance(error, Unanswered) or error.code >= 500 or error.code == 429
+    return not isinstance(error, ApiError) or error.code >= 500 or error.code == 429

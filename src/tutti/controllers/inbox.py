@@ -34,11 +34,13 @@ class Inbox:
         self._events.append(event)
         self._arrived.set()
 
-    def drained(self) -> deque[Event]:
-        """All that is here, which is then no longer here."""
-        events, self._events = self._events, deque()
-        self._arrived.clear()
-        return events
+    def some(self, most: int) -> list[Event]:
+        """The oldest that are here, which then no longer are."""
+        count = min(most, len(self._events))
+        taken = [self._events.popleft() for _ in range(count)]
+        if not self._events:
+            self._arrived.clear()
+        return taken
 
     async def wait(self, seconds: float | None) -> None:
         """Until something is here, or the time is up."""

@@ -49,7 +49,7 @@ class Leases:
         return tuple(found.values())
 
     async def keep(self) -> Never:
-        """Renew for as long as it goes; then `LeaseLost`."""
+        """Renew until `LeaseLost`."""
         await asyncio.gather(*(elector.keep() for elector in self._electors))
         raise LeaseLost("nothing is renewed any more")
 

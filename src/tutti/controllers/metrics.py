@@ -1,5 +1,7 @@
 """What the scheduler counts: under kube-scheduler's names where they mean the same."""
 
+from collections.abc import Callable
+
 from tutti.engine.messages import BindRefused, BindUnknown, Bound, Event
 from tutti.web.metrics import Metrics, exponential
 
@@ -9,7 +11,7 @@ PROFILE = "default"
 class SchedulerMetrics:
     """Lives as long as the process; terms come and go below it."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_held: Callable[[], bool]) -> None:
         self.all = Metrics()
         self.attempts = self.all.counter(
             "scheduler_schedule_attempts_total",
@@ -25,15 +27,11 @@ class SchedulerMetrics:
             "tutti_events_total", "Events by what became of them: sent, or dropped.", ("result",)
         )
         self.terms = self.all.counter("tutti_terms_total", "How often the Lease was taken.")
-        self.holds = self.all.gauge("tutti_lease_held", "1 while this process holds the Lease.")
-        self.holds.set(0)
-
-    def began(self) -> None:
-        self.terms.inc()
-        self.holds.set(1)
-
-    def ended(self) -> None:
-        self.holds.set(0)
+        self.all.gauge(
+            "tutti_lease_held",
+            "1 while something may be bound: the Lease is held and was renewed in time.",
+            read=is_held,
+        )
 
     def turned(self, seconds: float) -> None:
         self.turn_seconds.observe(seconds)

@@ -62,10 +62,11 @@ class Scheduler:
     """Term after term. One that waits for the Lease of another is in order, and says so."""
 
     def __init__(self, config: Config, options: Options) -> None:
-        self.metrics = SchedulerMetrics()
+        self.metrics = SchedulerMetrics(self._is_held)
         self._config = config
         self._options = options
         self._term: Term | None = None
+        self._leases: Leases | None = None
         self._synced = False
         self._was_ready = False
         self._failure = ""
@@ -87,6 +88,8 @@ class Scheduler:
             return self._failure
         if self._term is not None and not self._synced:
             return "the first lists are not in yet"
+        if self._term is not None and not self._is_held():
+            return "the Lease was not renewed in time"
         return None
 
     async def debug(self, path: str) -> Response | None:
@@ -98,19 +101,21 @@ class Scheduler:
     async def _serve_a_term(self) -> None:
         options = self._options
         names, identity = options.scheduler_names, options.identity
-        leases = Leases(self._config, names, identity, options.lease_duration)
+        leases = self._leases = Leases(self._config, names, identity, options.lease_duration)
         client = Client(self._config, agent="tutti-scheduler")
         try:
             units = await leases.acquire()
             log.info("the Lease is held", extra={"names": names, "units_left": len(units)})
-            self.metrics.began()
+            self.metrics.terms.inc()
             self._term = Term(client, leases, self.metrics, names=names, identity=identity)
             await self._term.run(units, self._on_synced)
         finally:
             self._term, self._synced = None, False
-            self.metrics.ended()
             await leases.release()
             await client.close()
+
+    def _is_held(self) -> bool:
+        return self._leases is not None and self._leases.held()
 
     def _on_synced(self) -> None:
         self._synced, self._failure = True, ""

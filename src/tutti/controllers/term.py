@@ -25,6 +25,12 @@ PACE: Final = 0.005
 """Seconds from one turn to the next, at least; after a rest a turn comes at once."""
 
 
+WORK_PER_TURN: Final = 4_000
+"""Of the engine's budget: some 100 ms, so that bindings set out and the Lease is renewed between."""
+BREATH: Final = 2_000
+"""Events taken in at a stretch."""
+
+
 class Term:
     """`run` ends by `LeaseLost`, by a failure, or by being cancelled."""
 
@@ -37,7 +43,13 @@ class Term:
         names: Sequence[str],
         identity: str,
     ) -> None:
-        self.engine = Engine(Settings(scheduler_names=tuple(names), session=secrets.token_hex(5)))
+        self.engine = Engine(
+            Settings(
+                scheduler_names=tuple(names),
+                session=secrets.token_hex(5),
+                work_per_turn=WORK_PER_TURN,
+            )
+        )
         self._client = client
         self._leases = leases
         self._metrics = metrics
@@ -65,7 +77,7 @@ class Term:
             with collecting_later():
                 for synced in cluster.follow(tasks):
                     await synced.wait()
-                self._take_in(hands)
+                await self._take_in(hands)
             self._inbox.put(Synced())
             on_synced()
             await self._decide(hands)
@@ -73,8 +85,8 @@ class Term:
     async def _decide(self, hands: Hands) -> Never:
         """Together with `_take_in` the only place that calls the engine."""
         while True:
+            await self._take_in(hands)
             began = time.monotonic()
-            self._take_in(hands)
             for action in self.engine.turn(began):
                 hands.carry_out(action)
             taken = time.monotonic() - began
@@ -83,9 +95,13 @@ class Term:
             wake = self.engine.next_wake()
             await self._inbox.wait(None if wake is None else max(0.0, wake - time.monotonic()))
 
-    def _take_in(self, hands: Hands) -> None:
-        now = time.monotonic()
-        for event in self._inbox.drained():
-            self.engine.handle(event, now)
-            hands.heard(event)
-            self._metrics.heard(event)
+    async def _take_in(self, hands: Hands) -> None:
+        """All that is here, with a breath now and then for the Lease and the answers."""
+        while events := self._inbox.some(BREATH):
+            now = time.monotonic()
+            for event in events:
+                self.engine.handle(event, now)
+                hands.heard(event)
+                self._metrics.heard(event)
+            if len(events) == BREATH:
+                await asyncio.sleep(0)

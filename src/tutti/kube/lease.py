@@ -2,9 +2,10 @@
 
         waiting ──free, run out, or left by our own former self──> held ──renewed──> held
            ^                                                        │
-           └── `LeaseLost`: taken by another, or not renewed in time ┘
+           └───── `LeaseLost`: taken by another, or deleted ─────────┘
 
-Time is measured on one's own clock only: a holder counts from just before it *sent* its last good
+Not renewed in time it isn't held, and nothing may be sent; renewed late, while nobody took it, it is
+held again. Time is measured on one's own clock only: a holder counts from just before it *sent* its last good
 renewal, a candidate from when it *saw* the Lease change. So the holder's count ends first, whatever
 the clocks of the two say. The clock goes on while the machine sleeps.
 """
@@ -116,7 +117,7 @@ class Elector:
             return lease.metadata.annotations
 
     async def keep(self) -> Never:
-        """Renew for as long as it goes; then `LeaseLost`."""
+        """Renew until `LeaseLost`."""
         while True:
             await asyncio.sleep(self.retry_period)
             await self._write({})
@@ -180,9 +181,12 @@ class Elector:
         return self._holds(taken, sent)
 
     async def _write(self, annotations: Mapping[str, str | None]) -> None:
-        """Renew, with annotations or without; again and again until it is done or too late."""
+        """Renew, with annotations or without; again and again until it is done or the Lease taken.
+
+        It may be late: what is written under the version that we wrote last nobody has taken.
+        """
         async with self._writing:
-            while self.held:
+            while True:
                 sent = self._clock()
                 patch: dict[str, Any] = {
                     "metadata": {"resourceVersion": self._version},
@@ -191,7 +195,7 @@ class Elector:
                 if annotations:
                     patch["metadata"]["annotations"] = annotations
                 try:
-                    lease = await self._patch(patch, self._until - sent)
+                    lease = await self._patch(patch, self.request_limit)
                 except (Conflict, NotFound):
                     await self._look()
                 except (BadRequest, Invalid, TooLarge):
@@ -202,7 +206,6 @@ class Elector:
                 else:
                     self._holds(lease, sent)
                     return
-        raise LeaseLost("the Lease could not be renewed in time")
 
     async def _look(self) -> None:
         """Somebody wrote the Lease: an earlier try of ours, a person's note, or another holder."""
