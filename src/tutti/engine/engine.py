@@ -58,8 +58,8 @@ from tutti.engine.words import Words
 
 WORK_PER_ROOT = 10
 """What a root costs of a turn's budget beside its members."""
-UNIT_OVERHEAD = 80
-"""Bytes that a unit takes on the Lease beside its names."""
+UNIT_BYTES = 256
+"""What a unit of a root that is about to be tried may take on the Lease."""
 INTENT_INTERVAL = 1.0
 """How long units that are done may stay on the Lease when nothing else has to be written."""
 
@@ -88,7 +88,6 @@ class Engine:
         self._to_say_later: dict[str, float] = {}
         self._say_timers: list[tuple[float, str]] = []
         self._number = 0
-        self._written: tuple[Unit, ...] = ()
         self._written_at = 0.0
         self._now = 0.0
 
@@ -123,7 +122,7 @@ class Engine:
                 self._synced = True
             case LeaseHeld(units):
                 self._held, self._found = True, units
-                self._written, self._written_at = units, now
+                self.flights.units_changed, self._written_at = bool(units), now
             case LeaseLost():
                 self._held, self._found = False, ()
                 self.flights.drop_all()
@@ -131,7 +130,6 @@ class Engine:
                 self.flights.intent_written(number, self._nodes.__contains__)
             case IntentRefused(number):
                 self.flights.intent_refused(number)
-                self._written = ()
             case Bound(ref, node, commit):
                 self.flights.bound(ref, node, commit)
             case BindRefused(ref, node, commit, reason, message):
@@ -206,13 +204,13 @@ class Engine:
             or self.forest.touched
             or self.assumptions.freed
             or self._to_say
-            or self.queue.next() is not None
+            or self.queue.has_active()
         ):
             return self._now
         wakes = [self.queue.next_timer(), self.flights.next_wake()]
         if self._say_timers:
             wakes.append(self._say_timers[0][0])
-        if self.flights.units() != self._written:
+        if self.flights.units_changed:
             wakes.append(self._written_at + INTENT_INTERVAL)
         return min((wake for wake in wakes if wake is not None), default=None)
 
@@ -366,8 +364,8 @@ class Engine:
 
     def _decide(self, now: float) -> None:
         work = self.settings.work_per_turn
-        room = self.settings.intent_bytes - sum(map(_bytes_of, self.flights.units()))
-        while work > 0 and (entry := self.queue.next()) is not None:
+        room = self.settings.intent_bytes - self.flights.unit_bytes
+        while work > 0 and (entry := self.queue.next(now)) is not None:
             root = self.forest.groups[entry.key]
             work -= WORK_PER_ROOT + _size(root)
             if root.kind != "Pod":
@@ -375,7 +373,7 @@ class Engine:
                     self._set_aside.append(entry)
                     self.queue.wait(entry, now)
                     continue
-                room -= UNIT_OVERHEAD + len(entry.key) + 72
+                room -= UNIT_BYTES
             self._try(entry, root, now)
         for entry in self._set_aside:
             self.queue.activate(entry, entry.rank, now)
@@ -424,10 +422,9 @@ class Engine:
         fresh = self.flights.set_out(self._number)
         if not fresh and now < self._written_at + INTENT_INTERVAL:
             return
-        units = self.flights.units()
-        if fresh or units != self._written:
-            self._written, self._written_at = units, now
-            self.flights.outbox.append(WriteIntent(self._number, units))
+        if fresh or self.flights.units_changed:
+            self._written_at = now
+            self.flights.outbox.append(WriteIntent(self._number, self.flights.units()))
 
     def _say_soon(self, key: str, now: float) -> None:
         """Once things have stood for a moment; what passes sooner needs no words."""
@@ -466,14 +463,3 @@ def _rank(root: Group) -> Rank:
 
 def _size(root: Group) -> int:
     return sum(leaf.eligible for leaf in root.leaves())
-
-
-def _bytes_of(unit: Unit) -> int:
-    return (
-        UNIT_OVERHEAD
-        + len(unit.uid)
-        + len(unit.kind)
-        + len(unit.namespace)
-        + len(unit.name)
-        + len(unit.commit)
-    )

@@ -17,6 +17,8 @@ from tutti.engine.messages import Action, Bind, Note, PodRef, ReadPod, UndoBind,
 from tutti.engine.settings import Settings
 from tutti.engine.words import scheduled_note
 
+UNIT_OVERHEAD = 80
+"""Bytes that a unit takes on the Lease beside its names."""
 MOST_TRIES = 3
 """How often a binding without an answer is asked for again, at the same node."""
 
@@ -39,6 +41,9 @@ class Flights:
         self.outbox: list[Action] = []
         self.landed: dict[str, bool] = {}
         """Roots whose commits have all ended, and whether something of theirs failed."""
+        self.unit_bytes = 0
+        self.units_changed = False
+        """Whether other units have to stand on the Lease than were last asked for."""
         self._settings = settings
         self._forest = forest
         self._assumptions = assumptions
@@ -80,7 +85,8 @@ class Flights:
         return root in self._by_root
 
     def units(self) -> tuple[Unit, ...]:
-        """What has to stand on the Lease."""
+        """What has to stand on the Lease, from now on."""
+        self.units_changed = False
         return tuple(commit.unit for commit in self.commits.values() if commit.unit is not None)
 
     def set_out(self, number: int) -> bool:
@@ -108,6 +114,7 @@ class Flights:
     def intent_refused(self, number: int) -> None:
         for commit in list(self._intended.values()):
             if commit.number == number:
+                self.units_changed = True
                 self._failed_roots[commit.root] = None
                 self._cancel(commit)
 
@@ -252,8 +259,10 @@ class Flights:
     def _file(self, commit: Commit) -> None:
         self.commits[commit.id] = commit
         self._by_root.setdefault(commit.root, {})[commit.id] = commit
-        if commit.top is not None:
+        if commit.unit is not None and commit.top is not None:
             self._by_top[commit.top] = commit
+            self.unit_bytes += _bytes_of(commit.unit)
+            self.units_changed = True
 
     def _go(self, commit: Commit, members: Iterable[Member]) -> None:
         commit.stage = Stage.BINDING
@@ -315,6 +324,9 @@ class Flights:
         del self.commits[commit.id]
         self._intended.pop(commit.id, None)
         self._troubled.pop(commit.id, None)
+        if commit.unit is not None:
+            self.unit_bytes -= _bytes_of(commit.unit)
+            self.units_changed = True
         if commit.top is not None and self._by_top.get(commit.top) is commit:
             del self._by_top[commit.top]
         siblings = self._by_root[commit.root]
@@ -380,3 +392,8 @@ class Flights:
                 if not asked:
                     commit.undoing[uid] = True
                     self.outbox.append(UndoBind(self._forest.members[uid].ref, commit.id))
+
+
+def _bytes_of(unit: Unit) -> int:
+    names = (unit.uid, unit.kind, unit.namespace, unit.name, unit.commit)
+    return UNIT_OVERHEAD + sum(map(len, names))

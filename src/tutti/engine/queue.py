@@ -82,6 +82,7 @@ class Queue:
         self._settings = settings
         self._active: list[tuple[Rank, int]] = []
         self._timers: list[tuple[float, str, int]] = []
+        self._hinted: list[tuple[Rank, int]] = []
 
     def enter(self, key: str, now: float) -> Entry:
         entry = self.entries.get(key)
@@ -150,15 +151,34 @@ class Queue:
             self.activate(entry, rank, now)
         elif entry.phase is not Phase.BACKING_OFF or entry.until > entry.not_before:
             self._back_off(entry, entry.not_before, now)
+            entry.rank = rank
+            heapq.heappush(self._hinted, (rank, entry.stamp))
 
-    def next(self) -> Entry | None:
-        """The first of the active roots; it stays active until its fate is told."""
-        while self._active:
-            rank, stamp = self._active[0]
+    def has_active(self) -> bool:
+        return self._first(self._active) is not None
+
+    def next(self, now: float) -> Entry | None:
+        """The first of the active roots; it stays active until its fate is told.
+
+        Who was hinted at and still backs off goes before those of lower rank: they must not take
+        the room that the hint was about.
+        """
+        entry = self._first(self._active)
+        if entry is None:
+            return None
+        hinted = self._first(self._hinted)
+        if hinted is not None and hinted.rank < entry.rank:
+            self.activate(hinted, hinted.rank, now)
+            return hinted
+        return entry
+
+    def _first(self, heap: list[tuple[Rank, int]]) -> Entry | None:
+        while heap:
+            rank, stamp = heap[0]
             entry = self.entries.get(rank.key)
             if entry is not None and entry.stamp == stamp:
                 return entry
-            heapq.heappop(self._active)
+            heapq.heappop(heap)
         return None
 
     def rested(self, now: float) -> list[Entry]:
