@@ -1,11 +1,17 @@
 """Random small clusters and pods, made so that every rule bites now and then."""
 
+from datetime import UTC, datetime
+
+import msgspec
 from hypothesis import strategies as st
 
 from tests.core.support import node, pod
 from tutti.api import core_v1 as api
+from tutti.api.meta import LabelSelector, LabelSelectorRequirement
 
 ZONES = ("a", "b", "c")
+APPS = ("web", "db")
+KEYS = ("zone", "kubernetes.io/hostname", "generation")
 GENERATIONS = ("1", "2", "x")
 TAINTS = (
     "gpu=yes:NoSchedule",
@@ -111,6 +117,90 @@ def containers() -> st.SearchStrategy[api.Container]:
         resources=st.builds(api.ResourceRequirements, requests=requests),
         ports=st.lists(ports, max_size=1).map(tuple),
     )
+
+
+def selectors() -> st.SearchStrategy[LabelSelector | None]:
+    matching = st.builds(
+        LabelSelector, match_labels=st.dictionaries(st.just("app"), st.sampled_from(APPS))
+    )
+    expressing = st.builds(
+        LabelSelector,
+        match_expressions=st.tuples(
+            st.builds(
+                LabelSelectorRequirement,
+                key=st.sampled_from(("app", "tier")),
+                operator=st.sampled_from(("In", "NotIn", "Exists", "DoesNotExist")),
+                values=st.just(("web", "front")),
+            )
+        ),
+    )
+    return st.one_of(st.none(), st.just(LabelSelector()), matching, matching, expressing)
+
+
+def spreads() -> st.SearchStrategy[api.TopologySpreadConstraint]:
+    return st.builds(
+        api.TopologySpreadConstraint,
+        max_skew=st.integers(1, 2),
+        topology_key=st.sampled_from(KEYS),
+        when_unsatisfiable=st.sampled_from(("DoNotSchedule", "ScheduleAnyway")),
+        label_selector=selectors(),
+        min_domains=st.sampled_from((None, 1, 3)),
+        node_affinity_policy=st.sampled_from((None, "Honor", "Ignore")),
+        node_taints_policy=st.sampled_from((None, "Honor", "Ignore")),
+        match_label_keys=st.sampled_from(((), ("tier",))),
+    )
+
+
+def affinity_terms() -> st.SearchStrategy[api.PodAffinityTerm]:
+    return st.builds(
+        api.PodAffinityTerm,
+        topology_key=st.sampled_from(KEYS),
+        label_selector=selectors(),
+        namespaces=st.sampled_from(((), (), ("default", "other"))),
+        namespace_selector=st.sampled_from((None, None, LabelSelector())),
+        match_label_keys=st.sampled_from(((), ("tier",))),
+        mismatch_label_keys=st.sampled_from(((), (), ("app",))),
+    )
+
+
+def pod_affinities() -> st.SearchStrategy[api.PodAffinity]:
+    weighted = st.builds(
+        api.WeightedPodAffinityTerm, weight=st.integers(1, 100), pod_affinity_term=affinity_terms()
+    )
+    return st.builds(
+        api.PodAffinity,
+        required=st.lists(affinity_terms(), max_size=1).map(tuple),
+        preferred=st.lists(weighted, max_size=1).map(tuple),
+    )
+
+
+@st.composite
+def social_pods(draw: st.DrawFn) -> api.Pod:
+    """Pods that ask about others, or that others ask about."""
+    affinity = api.Affinity(
+        pod_affinity=draw(st.none() | pod_affinities()),
+        pod_anti_affinity=draw(st.none() | pod_affinities()),
+    )
+    leaving = draw(st.integers(0, 5)) == 0
+    made = pod(
+        containers=draw(st.lists(containers(), min_size=1, max_size=1)),
+        labels=draw(
+            st.fixed_dictionaries(
+                {"app": st.sampled_from(APPS)},
+                optional={"tier": st.sampled_from(("front", "back"))},
+            )
+        ),
+        namespace=draw(st.sampled_from(("default", "default", "other"))),
+        affinity=affinity,
+        node_selector=draw(st.just({}) | st.just({"zone": "a"})),
+        topology_spread_constraints=tuple(draw(st.lists(spreads(), max_size=2))),
+    )
+    if not leaving:
+        return made
+    gone = msgspec.structs.replace(
+        made.metadata, deletion_timestamp=datetime(2026, 1, 1, tzinfo=UTC)
+    )
+    return msgspec.structs.replace(made, metadata=gone)
 
 
 @st.composite

@@ -3,14 +3,29 @@
 It reads Kubernetes' objects and shares no code with the core but the order of ties.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
-from tutti.api.core_v1 import Node, NodeSelectorRequirement, NodeSelectorTerm, Pod, Taint
+from tutti.api.core_v1 import (
+    Affinity,
+    Node,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Pod,
+    PodAffinity,
+    PodAffinityTerm,
+    Taint,
+    TopologySpreadConstraint,
+)
+from tutti.api.meta import LabelSelector
 
 Tie = Callable[[str], int]
 
 MEBI = 1 << 20
+SOFT = "ScheduleAnyway"
+SKEWED = "node(s) didn't match pod topology spread constraints"
 
 
 @dataclass
@@ -45,7 +60,85 @@ class Oracle:
         here = [other for other, name in self.running if name == node.metadata.name]
         if any(clash(a, b) for other in here for a in ports(other) for b in ports(pod)):
             return ["node(s) didn't have free ports for the requested pod ports"]
-        return self.insufficient(pod, node, here)
+        return (
+            self.insufficient(pod, node, here)
+            or self.spreads_badly(pod, node)
+            or self.bad_neighbours(pod, node)
+        )
+
+    def spreads_badly(self, pod: Pod, node: Node) -> list[str]:
+        hard = [c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable != SOFT]
+        for constraint in hard:
+            if constraint.topology_key not in node.metadata.labels:
+                return [f"{SKEWED} (missing required label)"]
+        for constraint in hard:
+            counts: dict[str, int] = {}
+            for other in self.nodes:
+                if all(c.topology_key in other.metadata.labels for c in hard) and included(
+                    pod, other, constraint
+                ):
+                    domain = other.metadata.labels[constraint.topology_key]
+                    counts[domain] = counts.get(domain, 0) + self.spread_count(
+                        pod, other, constraint
+                    )
+            fewest = min(counts.values()) if len(counts) >= (constraint.min_domains or 1) else 0
+            own = counts.get(node.metadata.labels[constraint.topology_key], 0)
+            itself = spread_selects(pod, pod, constraint)
+            if own + itself - fewest > constraint.max_skew:
+                return [SKEWED]
+        return []
+
+    def spread_count(self, pod: Pod, node: Node, constraint: TopologySpreadConstraint) -> int:
+        """How many pods on a node the constraint counts; with an empty selector, none."""
+        if constraint.label_selector == LabelSelector() and not merged(pod, constraint):
+            return 0
+        return sum(
+            name == node.metadata.name
+            and other.metadata.namespace == pod.metadata.namespace
+            and other.metadata.deletion_timestamp is None
+            and spread_selects(pod, other, constraint)
+            for other, name in self.running
+        )
+
+    def domain_holds(self, node: Node, key: str, wanted: Callable[[Pod], bool]) -> int:
+        """How many such pods run on nodes that carry the same value of the key."""
+        value = node.metadata.labels.get(key)
+        there = {n.metadata.name for n in self.nodes if n.metadata.labels.get(key) == value}
+        return sum(name in there and wanted(other) for other, name in self.running) if value else 0
+
+    def bad_neighbours(self, pod: Pod, node: Node) -> list[str]:
+        near, away = affinity_of(pod, "near").required, affinity_of(pod, "away").required
+
+        def wanted(other: Pod) -> bool:
+            return all(speaks_of(term, pod, other) for term in near)
+
+        if near:
+            keys = [term.topology_key for term in near]
+            carried = all(key in node.metadata.labels for key in keys)
+            alone = not any(
+                wanted(other)
+                and any(key in n.metadata.labels for n in self.nodes_named(name) for key in keys)
+                for other, name in self.running
+            )
+            together = all(self.domain_holds(node, key, wanted) for key in keys)
+            if not (carried and (together or (alone and wanted(pod)))):
+                return ["node(s) didn't match pod affinity rules"]
+        for term in away:
+            if self.domain_holds(node, term.topology_key, partial(speaks_of, term, pod)):
+                return ["node(s) didn't match pod anti-affinity rules"]
+        for other, name in self.running:
+            for term in affinity_of(other, "away").required:
+                value = node.metadata.labels.get(term.topology_key)
+                same = any(
+                    n.metadata.labels.get(term.topology_key) == value
+                    for n in self.nodes_named(name)
+                )
+                if value and same and speaks_of(term, other, pod):
+                    return ["node(s) didn't satisfy existing pods anti-affinity rules"]
+        return []
+
+    def nodes_named(self, name: str) -> list[Node]:
+        return [node for node in self.nodes if node.metadata.name == name]
 
     def insufficient(self, pod: Pod, node: Node, here: list[Pod]) -> list[str]:
         reasons = []
@@ -62,13 +155,80 @@ class Oracle:
         """The weighted sum of all scores, over the nodes that pass."""
         taints = scaled([unwelcome(pod, node) for node in passing], reverse=True)
         affinity = scaled([preference(pod, node) for node in passing])
+        spread = self.soft_spread(pod, passing)
+        company = self.company(pod, passing)
         return {
             node.metadata.name: 3 * taints[index]
             + 2 * affinity[index]
+            + 2 * spread[index]
+            + 2 * company[index]
             + self.least_allocated(pod, node)
             + self.balanced_allocation(pod, node)
             for index, node in enumerate(passing)
         }
+
+    def soft_spread(self, pod: Pod, passing: list[Node]) -> list[int]:
+        soft = [c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable == SOFT]
+        scored = [n for n in passing if all(c.topology_key in n.metadata.labels for c in soft)]
+        if not soft or not scored:
+            return [0] * len(passing)
+        raw = {n.metadata.name: self.crowding(pod, n, soft, scored) for n in scored}
+        most, least = max(raw.values()), min(raw.values())
+        shares = {
+            name: 100 * (most + least - value) // most if most else 100
+            for name, value in raw.items()
+        }
+        return [shares.get(n.metadata.name, 0) for n in passing]
+
+    def crowding(
+        self, pod: Pod, node: Node, soft: list[TopologySpreadConstraint], scored: list[Node]
+    ) -> int:
+        total = 0.0
+        for c in soft:
+            if c.topology_key == "kubernetes.io/hostname":
+                size, count = len(scored), self.spread_count(pod, node, c)
+            else:
+                domains = {n.metadata.labels[c.topology_key] for n in scored}
+                size = len(domains)
+                count = sum(
+                    self.spread_count(pod, other, c)
+                    for other in self.nodes
+                    if other.metadata.labels.get(c.topology_key)
+                    == node.metadata.labels[c.topology_key]
+                    and all(s.topology_key in other.metadata.labels for s in soft)
+                    and included(pod, other, c)
+                )
+            total += count * math.log(size + 2) + (c.max_skew - 1)
+        return math.floor(total + 0.5)
+
+    def company(self, pod: Pod, passing: list[Node]) -> list[int]:
+        raw = []
+        for node in passing:
+            total = 0
+            for sign, side in ((1, "near"), (-1, "away")):
+                for weighted in affinity_of(pod, side).preferred:
+                    term = weighted.pod_affinity_term
+                    total += (
+                        sign
+                        * weighted.weight
+                        * self.domain_holds(node, term.topology_key, partial(speaks_of, term, pod))
+                    )
+                for other, name in self.running:
+                    theirs = affinity_of(other, side)
+                    terms = [(w.weight, w.pod_affinity_term) for w in theirs.preferred]
+                    if side == "near":
+                        terms += [(1, term) for term in theirs.required]
+                    for weight, term in terms:
+                        value = node.metadata.labels.get(term.topology_key)
+                        same = any(
+                            n.metadata.labels.get(term.topology_key) == value
+                            for n in self.nodes_named(name)
+                        )
+                        if value and same and speaks_of(term, other, pod):
+                            total += sign * weight
+            raw.append(total)
+        most, least = max(raw), min(raw)
+        return [int(100 * ((v - least) / (most - least))) if most > least else 0 for v in raw]
 
     def least_allocated(self, pod: Pod, node: Node) -> int:
         total = weights = 0
@@ -102,6 +262,65 @@ class Oracle:
             before.append(min(1.0, used / allocatable))
             after.append(min(1.0, (used + request(pod, resource)) / allocatable))
         return 50 + (50 + evenness(after) - evenness(before)) // 2
+
+
+def included(pod: Pod, node: Node, constraint: TopologySpreadConstraint) -> bool:
+    """Whether a constraint looks at a node, by its two policies."""
+    if constraint.node_affinity_policy != "Ignore" and not selected(pod, node):
+        return False
+    return constraint.node_taints_policy != "Honor" or all(
+        tolerated(pod, taint)
+        for taint in node.spec.taints
+        if taint.effect in ("NoSchedule", "NoExecute")
+    )
+
+
+def merged(pod: Pod, constraint: TopologySpreadConstraint) -> dict[str, str]:
+    labels = pod.metadata.labels
+    return {key: labels[key] for key in constraint.match_label_keys if key in labels}
+
+
+def spread_selects(pod: Pod, other: Pod, constraint: TopologySpreadConstraint) -> bool:
+    also = merged(pod, constraint)
+    return label_selects(constraint.label_selector, other) and all(
+        other.metadata.labels.get(key) == value for key, value in also.items()
+    )
+
+
+def label_selects(selector: LabelSelector | None, pod: Pod) -> bool:
+    if selector is None:
+        return False
+    labels = pod.metadata.labels
+    if any(labels.get(key) != value for key, value in selector.match_labels.items()):
+        return False
+    rules = (
+        NodeSelectorRequirement(key=e.key, operator=e.operator, values=e.values)
+        for e in selector.match_expressions
+    )
+    return all(rule_met(labels, rule) for rule in rules)
+
+
+def affinity_of(pod: Pod, side: str) -> PodAffinity:
+    affinity = pod.spec.affinity or Affinity()
+    return (
+        affinity.pod_affinity if side == "near" else affinity.pod_anti_affinity
+    ) or PodAffinity()
+
+
+def speaks_of(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
+    if term.namespace_selector == LabelSelector():
+        in_namespace = True
+    elif term.namespaces or term.namespace_selector is not None:
+        in_namespace = other.metadata.namespace in term.namespaces
+    else:
+        in_namespace = other.metadata.namespace == owner.metadata.namespace
+    own, theirs = owner.metadata.labels, other.metadata.labels
+    return (
+        in_namespace
+        and label_selects(term.label_selector, other)
+        and all(theirs.get(k) == own[k] for k in term.match_label_keys if k in own)
+        and all(theirs.get(k) != own[k] for k in term.mismatch_label_keys if k in own)
+    )
 
 
 def evenness(fractions: list[float]) -> int:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from tests.engine.stage import Stage, basic, gang, node, pod
-from tutti.api.core_v1 import TopologySpreadConstraint
+from tutti.api.core_v1 import PodResourceClaim
 from tutti.engine.messages import Bind, Note, WriteIntent
 
 
@@ -327,16 +327,16 @@ def test_priority_goes_before_age_and_age_before_name(stage):
 
 
 def test_a_pod_that_asks_for_what_is_not_supported_is_told_so_once(stage):
-    spread = (TopologySpreadConstraint(max_skew=1, topology_key="zone"),)
+    claims = (PodResourceClaim(name="gpu"),)
     odd = pod("odd")
     odd = msgspec.structs.replace(
-        odd, spec=msgspec.structs.replace(odd.spec, topology_spread_constraints=spread)
+        odd, spec=msgspec.structs.replace(odd.spec, resource_claims=claims)
     )
     stage.add(node("n0"), odd)
     stage.play(30)
     assert stage.bound() == 0
     assert stage.said("odd").startswith("Unschedulable: ")
-    assert "topologySpreadConstraints" in stage.said("odd")
+    assert "resourceClaims" in stage.said("odd")
     assert len(stage.logged(Note)) == 1
 
 

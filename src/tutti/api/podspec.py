@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Final
 
-from tutti.api.core_v1 import Pod, Volume
+from tutti.api.core_v1 import Pod, PodAffinity, Volume
+from tutti.api.meta import LabelSelector
 
 
 class Bearing(Enum):
@@ -23,6 +24,9 @@ IRRELEVANT: Final = Bearing.IRRELEVANT
 HONOURED: Final = Bearing.HONOURED
 REPORTED: Final = Bearing.REPORTED
 INSIDE: Final = Bearing.INSIDE
+
+REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 
 POD_SPEC: Final[Mapping[str, Bearing]] = {
     "activeDeadlineSeconds": IRRELEVANT,
@@ -66,14 +70,30 @@ POD_SPEC: Final[Mapping[str, Bearing]] = {
     "subdomain": IRRELEVANT,
     "terminationGracePeriodSeconds": IRRELEVANT,
     "tolerations": HONOURED,
-    "topologySpreadConstraints": REPORTED,
+    "topologySpreadConstraints": HONOURED,
     "volumes": INSIDE,
 }
 
 AFFINITY: Final[Mapping[str, Bearing]] = {
     "nodeAffinity": HONOURED,
-    "podAffinity": REPORTED,
-    "podAntiAffinity": REPORTED,
+    "podAffinity": INSIDE,
+    "podAntiAffinity": INSIDE,
+}
+
+POD_AFFINITY: Final[Mapping[str, Bearing]] = {
+    PREFERRED: INSIDE,
+    REQUIRED: INSIDE,
+}
+
+WEIGHTED_TERM: Final[Mapping[str, Bearing]] = {"podAffinityTerm": INSIDE, "weight": HONOURED}
+
+TERM: Final[Mapping[str, Bearing]] = {
+    "labelSelector": HONOURED,
+    "matchLabelKeys": HONOURED,
+    "mismatchLabelKeys": HONOURED,
+    "namespaceSelector": REPORTED,  # but for the empty one: every namespace
+    "namespaces": HONOURED,
+    "topologyKey": HONOURED,
 }
 
 CONTAINER: Final[Mapping[str, Bearing]] = {
@@ -147,6 +167,16 @@ VOLUME: Final[Mapping[str, Bearing]] = {
 TABLES: Final[Mapping[str, Mapping[str, Bearing]]] = {
     "": POD_SPEC,
     "affinity": AFFINITY,
+    **{
+        f"affinity.{side}{inside}": table
+        for side in ("podAffinity", "podAntiAffinity")
+        for inside, table in (
+            ("", POD_AFFINITY),
+            (f".{REQUIRED}", TERM),
+            (f".{PREFERRED}", WEIGHTED_TERM),
+            (f".{PREFERRED}.podAffinityTerm", TERM),
+        )
+    },
     "containers": CONTAINER,
     "initContainers": CONTAINER,
     "containers.resources": RESOURCES,
@@ -166,15 +196,26 @@ def _reported(pod: Pod) -> Iterator[str]:
     spec = pod.spec
     if spec.resource_claims:
         yield "spec.resourceClaims"
-    if spec.topology_spread_constraints:
-        yield "spec.topologySpreadConstraints"
-    if spec.affinity and spec.affinity.pod_affinity:
-        yield "spec.affinity.podAffinity"
-    if spec.affinity and spec.affinity.pod_anti_affinity:
-        yield "spec.affinity.podAntiAffinity"
+    if spec.affinity:
+        yield from _reported_terms("podAffinity", spec.affinity.pod_affinity)
+        yield from _reported_terms("podAntiAffinity", spec.affinity.pod_anti_affinity)
     for index, volume in enumerate(spec.volumes):
         for source in _sources(volume):
             yield f"spec.volumes[{index}].{source}"
+
+
+def _reported_terms(side: str, affinity: PodAffinity | None) -> Iterator[str]:
+    """Terms that choose namespaces by their labels, which nobody here reads yet."""
+    affinity = affinity or PodAffinity()
+    for index, term in enumerate(affinity.required):
+        if term.namespace_selector not in (None, EVERY_NAMESPACE):
+            yield f"spec.affinity.{side}.{REQUIRED}[{index}].namespaceSelector"
+    for index, weighted in enumerate(affinity.preferred):
+        if weighted.pod_affinity_term.namespace_selector not in (None, EVERY_NAMESPACE):
+            yield f"spec.affinity.{side}.{PREFERRED}[{index}].podAffinityTerm.namespaceSelector"
+
+
+EVERY_NAMESPACE: Final = LabelSelector()
 
 
 def _sources(volume: Volume) -> Iterator[str]:

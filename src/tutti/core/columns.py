@@ -61,6 +61,10 @@ def rows(values: Iterable[int]) -> Rows:
     return np.fromiter(values, dtype=np.intp)
 
 
+def no_fractions(length: int) -> Fractions:
+    return np.zeros(length)
+
+
 def fractions(part: Amounts, whole: Amounts) -> Fractions:
     """Part of the whole as a fraction; of nothing, nothing."""
     return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole != 0)
@@ -69,6 +73,16 @@ def fractions(part: Amounts, whole: Amounts) -> Fractions:
 def truncated(values: Fractions) -> Amounts:
     """Whole numbers, cut off towards zero."""
     return values.astype(np.int64)
+
+
+def sums(places: Rows, amounts: Amounts, count: int) -> Amounts:
+    """The amounts of each place added up; exact up to 2**53."""
+    return np.bincount(places, weights=amounts, minlength=count).astype(np.int64)
+
+
+def places(codes: Codes) -> Rows:
+    """Codes moved up by one, so that absence is place 0."""
+    return codes.astype(np.intp) + 1
 
 
 def read_only(column: NDArray[_Element]) -> NDArray[_Element]:

@@ -3,7 +3,8 @@
 The quorum is placed first. Members of one class are placed at once. Where classes differ, the order
 in which they are placed, and which members make the quorum, are searched within the profile's
 budget: the hardest first; the easiest first, since of small members more fit; other orders, packed
-tightly too; at last node by node (`search`). A refusal says whether it is proved.
+tightly too; at last node by node (`search`, and `company` where members heed each other). A refusal
+says whether it is proved.
 """
 
 from collections import Counter
@@ -14,7 +15,8 @@ from itertools import chain, islice, permutations
 import numpy as np
 
 from tutti.core.bounds import is_impossible
-from tutti.core.columns import Rows
+from tutti.core.columns import Mask, Rows
+from tutti.core.company import Arrangements, domains_to_try, heed_others
 from tutti.core.filters.room import could_ever_have_room, limits
 from tutti.core.groups import Batch, Leaf
 from tutti.core.place import place
@@ -44,7 +46,7 @@ def plan_group(trial: Trial, leaf: Leaf) -> Plan:
     if found.shares is None:
         return _refusal(trial, leaf, batches, found)
     quorum = found.shares
-    extras = _fill(trial, _remainders(batches, quorum), leaf.pending - leaf.missing)
+    extras = _fill(trial, Way(_remainders(batches, quorum)), leaf.pending - leaf.missing)
     short = None
     if _count(quorum) + _count(extras) < leaf.pending:
         fits = _count(quorum) + _count(extras)
@@ -70,29 +72,40 @@ def _quorum(trial: Trial, batches: Sequence[Batch], missing: int) -> Quorum:
         return Quorum([], 0)
     start = trial.checkpoint()
     most = 0
-    for order, packing in _ways(batches, trial.profile.search_steps // missing + 2):
-        shares = _fill(trial, order, missing, packing=packing)
+    for way in _ways(trial, batches, trial.profile.search_steps // missing + 2):
+        shares = _fill(trial, way, missing)
         if _count(shares) == missing:
             return Quorum(shares, missing)
         first, most = most == 0, max(most, _count(shares))
         trial.rollback(start)
         if first and is_impossible(trial, batches, missing):
             return Quorum(None, most, proved=True)
-    search = Search(trial, batches, trial.profile.search_steps)
+    kind = Arrangements if heed_others(batches) else Search
+    search = kind(trial, batches, trial.profile.search_steps)
     found = search.find(missing)
     if found is None:
         return Quorum(None, most, search.is_complete)
     return Quorum([Share(*pair) for pair in zip(batches, found, strict=True)], missing)
 
 
-def _ways(batches: Sequence[Batch], at_most: int) -> Iterator[tuple[Sequence[Batch], bool]]:
-    """Orders of the classes, each spread by the scores, then each packed tightly."""
-    if len(batches) < 2:
-        return iter([(batches, False)])
-    return chain(
-        ((order, False) for order in _orders(batches, at_most)),
-        ((order, True) for order in _orders(batches, at_most)),
-    )
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to fill a quorum: in which order, spread or packed, and where alone."""
+
+    order: Sequence[Batch]
+    packing: bool = False
+    within: Mask | None = None
+
+
+def _ways(trial: Trial, batches: Sequence[Batch], at_most: int) -> Iterator[Way]:
+    """Orders of the classes spread by the scores, then packed tightly; then domain by domain."""
+    if len(batches) == 1:
+        yield Way(batches)
+    else:
+        yield from (Way(order) for order in _orders(batches, at_most))
+        yield from (Way(order, packing=True) for order in _orders(batches, at_most))
+    for domain in islice(domains_to_try(trial, batches), at_most):
+        yield Way(batches, within=domain)
 
 
 def _orders(batches: Sequence[Batch], at_most: int) -> Iterator[Sequence[Batch]]:
@@ -104,16 +117,22 @@ def _orders(batches: Sequence[Batch], at_most: int) -> Iterator[Sequence[Batch]]
     return islice(chain((batches, easiest_first), rest), at_most)
 
 
-def _fill(
-    trial: Trial, batches: Sequence[Batch], count: int, *, packing: bool = False
-) -> list[Share]:
-    """Place batch after batch, as many as fit, up to a count of pods."""
-    shares = []
-    for batch in batches:
-        wanted = min(count, len(batch.pods))
-        nodes = place(trial, batch.cls, wanted, packing=packing)
-        count -= len(nodes)
-        shares.append(Share(batch, nodes))
+def _fill(trial: Trial, way: Way, count: int) -> list[Share]:
+    """Place batch after batch, as many as fit, up to a count of pods.
+
+    Where members heed each other, who found no place may find one once others have theirs.
+    """
+    shares: list[Share] = []
+    while count:
+        fresh = []
+        for batch in _remainders(way.order, shares):
+            wanted = min(count, len(batch.pods))
+            nodes = place(trial, batch.cls, wanted, packing=way.packing, within=way.within)
+            count -= len(nodes)
+            fresh.append(Share(batch, nodes))
+        shares.extend(fresh)
+        if not _count(fresh) or not heed_others(way.order):
+            break
     return shares
 
 
@@ -168,7 +187,7 @@ def _ease(trial: Trial, cls: PodClass) -> tuple[float, int]:
 def _refusal(trial: Trial, leaf: Leaf, batches: Sequence[Batch], found: Quorum) -> Refusal:
     """The quorum has no place. The tally is of the first class that fell short."""
     start = trial.checkpoint()
-    shares = _fill(trial, batches, leaf.missing)
+    shares = _fill(trial, Way(batches), leaf.missing)
     short = _remainders(batches, shares)[0]
     why = tally(trial.snapshot, trial.used, trial.profile, short.cls)
     trial.rollback(start)

@@ -13,17 +13,22 @@ from typing import Final
 import numpy as np
 
 from tutti.core import columns
-from tutti.core.columns import Amounts, Rows
+from tutti.core.columns import Amounts, Mask, Rows
 from tutti.core.pods import PodClass
 from tutti.core.ranking import Ranking
 from tutti.core.trial import Trial
 
 
-def place(trial: Trial, cls: PodClass, count: int, *, packing: bool = False) -> Rows:
+def place(
+    trial: Trial, cls: PodClass, count: int, *, packing: bool = False, within: Mask | None = None
+) -> Rows:
     """The nodes for up to `count` pods, taken in the trial, in the order in which they are chosen.
 
-    Fewer come back only when no node has room left. With `packing` the fullest node is the best.
+    Fewer come back only when no node passes any more. With `packing` the fullest node is the best;
+    `within` leaves only some nodes to choose from.
     """
+    if cls.heeds_others or within is not None:
+        return _one_by_one(trial, cls, count, packing, within)
     chosen: list[Rows] = []
     while count > 0:
         ranking = trial.ranking(cls, packing=packing)
@@ -37,6 +42,22 @@ def place(trial: Trial, cls: PodClass, count: int, *, packing: bool = False) -> 
         chosen.append(stretch)
         count -= len(stretch)
     return np.concatenate(chosen) if chosen else columns.rows(())
+
+
+def _one_by_one(
+    trial: Trial, cls: PodClass, count: int, packing: bool, within: Mask | None
+) -> Rows:
+    """For a class that heeds where others are: each pod may change all nodes."""
+    if within is None:
+        within = columns.mask(len(trial.order), True)
+    chosen: list[int] = []
+    while len(chosen) < count:
+        row = trial.ranking(cls, packing=packing).best_of(within)
+        if row is None:
+            break
+        trial.take(cls, columns.rows((row,)))
+        chosen.append(row)
+    return columns.rows(chosen)
 
 
 FEW: Final = 16

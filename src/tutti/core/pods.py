@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from tutti.core import columns
 from tutti.core.columns import Amounts, Rows
+from tutti.core.relations import NOBODY, NONE, Identity, Pull, Relations
 from tutti.core.resources import Port
 
 
@@ -67,29 +68,59 @@ class Asks:
     amounts: tuple[tuple[int, int], ...]
     scored: tuple[tuple[int, int], ...] = ()
     ports: tuple[tuple[Port, int], ...] = ()
-    node_name: str = ""
     selector: tuple[Requirement, ...] = ()
     required: tuple[Term, ...] | None = None
     preferred: tuple[Preference, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+    identity: Identity = NOBODY
+    relations: Relations = NONE
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class PodClass:
-    """Asks with a number, and what the columns need of them at hand. Compare with `is`."""
+    """Asks with a number, and what the columns need of them at hand. Compare with `is`.
+
+    What the class holds, and whose terms it must heed, grows as selectors become known; only the
+    owner of the table adds to it.
+    """
 
     id: int
     asks: Asks
+    held: dict[int, int] = field(init=False)
+    """What one pod adds to its node's column."""
     held_rows: Rows = field(init=False)
     held_amounts: Amounts = field(init=False)
-    """What one pod adds to its node's column."""
-    held: Mapping[int, int] = field(init=False)
     scored: Mapping[int, int] = field(init=False)
+    repelled_by: list[Pull] = field(default_factory=list)
+    """Required anti-affinity of others that speaks of this class."""
+    pulled_by: list[Pull] = field(default_factory=list)
+    """Affinity of others that speaks of this class; what a required one is worth, scores say."""
 
     def __post_init__(self) -> None:
-        held = dict(self.asks.amounts)
-        held.update((row, 1) for _, row in self.asks.ports)
-        object.__setattr__(self, "held", held)
-        object.__setattr__(self, "held_rows", columns.rows(held))
-        object.__setattr__(self, "held_amounts", columns.amounts_of(held.values()))
-        object.__setattr__(self, "scored", dict(self.asks.scored))
+        self.scored = dict(self.asks.scored)
+        self.held = dict(self.asks.amounts)
+        for _, row in (*self.asks.ports, *self.asks.relations.carries):
+            self.held[row] = self.held.get(row, 0) + 1
+        self._line_up()
+
+    def counts_in(self, row: int) -> None:
+        """Its pods are among those that a row counts."""
+        self.held[row] = 1
+        self._line_up()
+
+    @property
+    def heeds_others(self) -> bool:
+        """Whether where other pods are bears on where a pod of this class may or would rather go."""
+        asked = self.asks.relations
+        return bool(
+            asked.spread
+            or asked.attraction
+            or asked.repulsion
+            or asked.preferences
+            or self.repelled_by
+            or self.pulled_by
+        )
+
+    def _line_up(self) -> None:
+        self.held_rows = columns.rows(self.held)
+        self.held_amounts = columns.amounts_of(self.held.values())

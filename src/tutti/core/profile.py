@@ -3,8 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tutti.core.filters import FILTERS, Filter
-from tutti.core.scores import LOAD_SCORES, NODE_SCORES, PACKING, LoadScore, NodeScore
+from tutti.core.filters import FILTERS, RELATION_FILTERS, Filter, RelationFilter
+from tutti.core.scores import (
+    LOAD_SCORES,
+    NODE_SCORES,
+    PACKING,
+    RELATION_SCORES,
+    LoadScore,
+    NodeScore,
+    RelationScore,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,13 +20,15 @@ class Profile:
     """`search_steps` bounds the search that goes before a refusal; it counts placements tried."""
 
     filters: tuple[Filter, ...] = FILTERS
+    relation_filters: tuple[RelationFilter, ...] = RELATION_FILTERS
     node_scores: tuple[NodeScore, ...] = NODE_SCORES
     load_scores: tuple[LoadScore, ...] = LOAD_SCORES
+    relation_scores: tuple[RelationScore, ...] = RELATION_SCORES
     search_steps: int = 2_000
 
     def packing(self) -> "Profile":
         """The same rules, but whatever is fullest is best: for a gang that fits in no other way."""
-        return replace(self, node_scores=(), load_scores=PACKING)
+        return replace(self, node_scores=(), load_scores=PACKING, relation_scores=())
 
 
 DEFAULT: Final = Profile()

@@ -38,6 +38,7 @@ class Ranking:
         self.allowed = allowed(trial.snapshot, profile, cls)
         self.open: Mask = self.allowed & has_room(trial.snapshot, trial.used, cls)
         self.keys: Amounts = columns.amounts(len(trial.order))
+        self.loads: Amounts = columns.amounts(len(trial.order))
         self._span = len(trial.order)
         self._seen = len(trial.touched)
         self._scaled = _differing(trial.snapshot, profile, cls)
@@ -106,6 +107,34 @@ class Ranking:
             for (_, worth), most in zip(self._scaled, self._most, strict=True)
         ]
 
+    def best_of(self, within: Mask) -> int | None:
+        """The best node of those in a mask, all rules asked anew."""
+        passing = self.passing() & within
+        if not passing.any():
+            return None
+        return int(np.argmax((self.totals(passing) * self._span + self.order + 1) * passing))
+
+    def passing(self) -> Mask:
+        """The nodes that pass every rule now, those about other pods too."""
+        trial = self._trial
+        passing = self.open.copy()
+        for rule in self._profile.relation_filters if self.cls.heeds_others else ():
+            passing &= rule.passes(trial.snapshot, trial.used, self.cls)
+        return passing
+
+    def totals(self, passing: Mask) -> Amounts:
+        """Weighted scores over the nodes that pass, which set the scale of each."""
+        trial = self._trial
+        totals = self.loads.copy()
+        for score, worth in self._scaled:
+            most = int(np.max(worth, where=passing, initial=0))
+            totals += score.weight * score.scaled(worth, most)
+        for relation in self._profile.relation_scores:
+            company = relation.score(trial.snapshot, trial.used, self.cls, passing)
+            if company is not None:
+                totals += relation.weight * company
+        return totals
+
     def _take(self, drawn: list[int]) -> None:
         """Their keys are known already, unless closing one of them moved a scale."""
         if not drawn:
@@ -135,7 +164,9 @@ class Ranking:
         if opened_or_closed.any() and self._scale_has_moved():
             self._rescore_all()
         steps = np.arange(PODS_AHEAD + 1)[:, np.newaxis]
-        keys = self._keys(self.scores(nodes, PODS_AHEAD + 1), nodes) * (steps < left)
+        loads = self._by_load(nodes, 0, PODS_AHEAD + 1)
+        keys = self._keys(loads + self._by_node(nodes), nodes) * (steps < left)
+        self.loads[nodes] = loads[0]
         self.keys[nodes] = keys[0]
         self._ahead.update(zip(nodes.tolist(), keys[:0:-1].T.tolist(), strict=True))
 
@@ -144,8 +175,8 @@ class Ranking:
 
     def _rescore(self, nodes: Selection) -> None:
         self._ahead.clear()
-        scores = self._by_load(nodes, 0, 1)[0] + self._by_node(nodes)
-        self.keys[nodes] = self._keys(scores, nodes) * self.open[nodes]
+        self.loads[nodes] = loads = self._by_load(nodes, 0, 1)[0]
+        self.keys[nodes] = self._keys(loads + self._by_node(nodes), nodes) * self.open[nodes]
 
     def _keys(self, scores: Amounts, nodes: Selection) -> Amounts:
         return (scores + 1) * self._span + self.order[nodes]

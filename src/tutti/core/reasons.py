@@ -56,24 +56,31 @@ def tally(snapshot: Snapshot, used: Amounts, profile: Profile, cls: PodClass) ->
         kept = left & has_free_ports(snapshot, used, cls)
         _count(counts, PORTS_TAKEN, left & ~kept)
         left = kept
-    too_small = _count_insufficient(counts, snapshot, used, cls, left)
+    short, too_small = _count_insufficient(counts, snapshot, used, cls, left)
     unresolvable += int(np.count_nonzero(too_small))
+    left = left & ~short
+    for relation in profile.relation_filters if cls.heeds_others else ():
+        kept = left & relation.passes(snapshot, used, cls)
+        _count(counts, relation.reason, left & ~kept)
+        unresolvable += 0 if relation.resolvable else int(np.count_nonzero(left & ~kept))
+        left = kept
     return Tally(snapshot.node_count, tuple(sorted(counts.items())), unresolvable)
 
 
 def _count_insufficient(
     counts: dict[str, int], snapshot: Snapshot, used: Amounts, cls: PodClass, left: Mask
-) -> Mask:
-    """Count every resource that is short; answers the nodes that are too small even when empty."""
+) -> tuple[Mask, Mask]:
+    """Count every resource that is short; the nodes that are, and those too small when empty."""
     allocatable = snapshot.nodes.allocatable
-    too_small = np.zeros_like(left)
+    any_short, too_small = np.zeros_like(left), np.zeros_like(left)
     names = {row: name for name, row in snapshot.table.resources.items()}
     for row, amount in limits(cls):
         short = left & (allocatable[row] - used[row] < amount)
         _count(counts, why_insufficient(names[row]), short)
+        any_short |= short
         if names[row] != "pods":
             too_small |= short & (allocatable[row] < amount)
-    return too_small
+    return any_short, too_small
 
 
 def _count(counts: dict[str, int], reason: str, nodes: Mask) -> None:

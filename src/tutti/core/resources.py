@@ -1,12 +1,15 @@
 """What a row of a `[resource, node]` table stands for.
 
-The first rows are fixed. Extended resources, huge pages and host ports get rows as they are first
-seen, and keep them. A host port is a resource of which every node has one: who holds it counts 1.
+The first rows are fixed. Extended resources, huge pages, host ports and the counts that relations
+between pods need get rows as they are first seen, and keep them. A host port is a resource of which
+every node has one: who holds it counts 1.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
+
+from tutti.core.relations import Carried, Counted
 
 CPU: Final = 0
 MEMORY: Final = 1
@@ -42,14 +45,16 @@ EVERY_ADDRESS: Final = "0.0.0.0"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Which resource and which port has which row. Its owner only ever adds rows."""
+    """Which resource, port or count has which row. Its owner only ever adds rows."""
 
     resources: Mapping[str, int]
     ports: Mapping[Port, int]
+    counted: Mapping[Counted, int] = field(default_factory=dict)
+    carried: Mapping[Carried, int] = field(default_factory=dict)
 
     def clashing(self, port: Port) -> list[int]:
         """The rows whose use keeps a pod with this port off a node."""
         return [row for other, row in self.ports.items() if port.clashes(other)]
 
     def __len__(self) -> int:
-        return len(self.resources) + len(self.ports)
+        return len(self.resources) + len(self.ports) + len(self.counted) + len(self.carried)

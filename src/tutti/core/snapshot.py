@@ -12,6 +12,7 @@ import numpy as np
 from tutti.core import columns
 from tutti.core.columns import Amounts, Codes, Hashes, Mask, Rows
 from tutti.core.pods import Taint
+from tutti.core.relations import Spread
 from tutti.core.resources import Table
 
 
@@ -50,15 +51,49 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True)
+class Domains:
+    """The domains of one label key: the nodes that carry the same value.
+
+    Place 0 stands for the nodes that don't carry the key.
+    """
+
+    place: Rows
+    names: Sequence[str]
+
+    @property
+    def count(self) -> int:
+        return len(self.names) + 1
+
+    @property
+    def carried(self) -> Mask:
+        return self.place > 0
+
+    def sums(self, amounts: Amounts) -> Amounts:
+        """What the nodes of each domain have together; nothing where the key isn't carried."""
+        sums = columns.sums(self.place, amounts, self.count)
+        sums[0] = 0
+        return sums
+
+    def among(self, nodes: Mask) -> Mask:
+        """The domains to which some of these nodes belong."""
+        found = np.bincount(self.place[nodes], minlength=self.count) > 0
+        found[0] = False
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class Memo:
     """What was worked out from the nodes alone; emptied when they change.
 
-    Orders by seed; masks by profile and class; worths by rule and class.
+    Orders by seed; masks by profile and class; worths by rule and class; domains by key; what
+    spread looks at by constraint and class.
     """
 
     orders: dict[int, Amounts] = field(default_factory=dict)
     allowed: dict[tuple[Hashable, int], Mask] = field(default_factory=dict)
     worth: dict[tuple[Hashable, int], Amounts | None] = field(default_factory=dict)
+    domains: dict[str, Domains] = field(default_factory=dict)
+    eligible: dict[tuple[Spread, int], Mask] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +126,12 @@ class Snapshot:
             used=columns.read_only(columns.with_more_rows(self.used, count)),
         )
 
+    def domains(self, key: str) -> Domains:
+        known = self.memo.domains
+        if key not in known:
+            known[key] = _domains(self.nodes, key)
+        return known[key]
+
     def tie_order(self, seed: int) -> Amounts:
         """A number per node, from 0 up: of nodes that are worth the same, the highest is taken.
 
@@ -100,6 +141,13 @@ class Snapshot:
         if seed not in orders:
             orders[seed] = _tie_order(self.nodes, seed)
         return orders[seed]
+
+
+def _domains(nodes: Nodes, key: str) -> Domains:
+    label = nodes.labels.get(key)
+    if label is None:
+        return Domains(columns.places(columns.codes(len(nodes))), ())
+    return Domains(columns.places(label.codes), label.values)
 
 
 def _tie_order(nodes: Nodes, seed: int) -> Amounts:

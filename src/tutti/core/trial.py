@@ -22,9 +22,10 @@ Checkpoint = NewType("Checkpoint", int)
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Pods of one class on some nodes; negative counts were given back."""
+    """What pods of one class hold, on some nodes; negative counts were given back."""
 
-    cls: PodClass
+    rows: Rows
+    amounts: Amounts
     nodes: Rows
     counts: Amounts
 
@@ -45,7 +46,7 @@ class Trial:
         """Put pods of a class on different nodes: one on each, or as many as `counts` says."""
         if counts is None:
             counts = columns.ones(len(nodes))
-        self._apply(Taken(cls, nodes, counts))
+        self._apply(Taken(cls.held_rows, cls.held_amounts, nodes, counts))
 
     def give_back(self, cls: PodClass, nodes: Rows, counts: Amounts | None = None) -> None:
         """The reverse of `take`; itself undone by a rollback to before it."""
@@ -59,31 +60,31 @@ class Trial:
         if checkpoint > len(self._log):
             raise ValueError(f"checkpoint {checkpoint} is ahead of the log's {len(self._log)}")
         while len(self._log) > checkpoint:
-            last = self._log.pop()
-            self._change(last.cls, last.nodes, -last.counts)
+            self._change(self._log.pop(), -1)
 
     def ranking(self, cls: PodClass, *, packing: bool = False) -> Ranking:
         """How the nodes rank for the class now; the fullest first where it is about packing."""
         ranking = self._rankings.get((cls.id, packing))
         if ranking is None:
-            self._make_rows_for(cls)
+            self._keep_up_with_the_table()
             profile = self.profile.packing() if packing else self.profile
             ranking = self._rankings[cls.id, packing] = Ranking(self, profile, cls)
         ranking.refresh()
         return ranking
 
     def _apply(self, taken: Taken) -> None:
-        self._make_rows_for(taken.cls)
-        self._change(taken.cls, taken.nodes, taken.counts)
+        self._keep_up_with_the_table()
+        self._change(taken, 1)
         self._log.append(taken)
 
-    def _change(self, cls: PodClass, nodes: Rows, counts: Amounts) -> None:
-        self.used[cls.held_rows[:, np.newaxis], nodes] += cls.held_amounts[:, np.newaxis] * counts
-        self.touched.append(nodes)
+    def _change(self, taken: Taken, sign: int) -> None:
+        rows, amounts = taken.rows[:, np.newaxis], taken.amounts[:, np.newaxis]
+        self.used[rows, taken.nodes] += amounts * (sign * taken.counts)
+        self.touched.append(taken.nodes)
 
-    def _make_rows_for(self, cls: PodClass) -> None:
-        """A class newer than the snapshot may name what no node had then: nobody holds it either."""
-        missing = int(cls.held_rows.max()) + 1 - len(self.used)
+    def _keep_up_with_the_table(self) -> None:
+        """Classes newer than the snapshot may name what no node had then: nobody holds it either."""
+        missing = len(self.snapshot.table) - len(self.used)
         if missing > 0:
             self.snapshot = self.snapshot.with_more_rows(missing)
             self.used = columns.with_more_rows(self.used, missing)

@@ -1,31 +1,49 @@
 """A pod's wishes, from Kubernetes' words into the core's: `core.pods.Asks`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from typing import Protocol
 
 import msgspec
 
 from tutti.api import core_v1 as api
 from tutti.core.pods import Asks, Preference, Requirement, Term, Toleration
+from tutti.core.relations import Identity
 from tutti.core.resources import EVERY_ADDRESS, FIXED, PODS, SCORED_CPU, SCORED_MEMORY, Port
 from tutti.engine import requests
+from tutti.engine.relations import CountRows, relations_of
 
-RowOf = Callable[[str], int]
-PortRowOf = Callable[[Port], int]
+
+class TableRows(CountRows, Protocol):
+    """The owner of the table: it has a row for whatever a pod asks for."""
+
+    def resource_row(self, name: str) -> int: ...
+
+    def port_row(self, port: Port) -> int: ...
+
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
-def signature(pod: api.Pod) -> bytes:
-    """Equal for pods that ask for the same in the same words; quick to make."""
-    spec, status = pod.spec, pod.status
+def signature(pod: api.Pod, keys: Iterable[str] | None) -> bytes:
+    """Equal for pods that ask for the same in the same words; quick to make.
+
+    `keys` are the labels that some pod's terms look at; None while no pod has any.
+    """
+    spec, status, meta = pod.spec, pod.status, pod.metadata
+    known = None
+    if keys is not None:
+        labels = [(key, meta.labels.get(key)) for key in keys]
+        known = meta.namespace, labels, meta.deletion_timestamp is not None
     return _encoder.encode(
         (
+            known,
+            spec.topology_spread_constraints,
             spec.containers,
             spec.init_containers,
             spec.overhead,
             spec.resources,
             spec.node_selector,
-            spec.affinity.node_affinity if spec.affinity else None,
+            spec.affinity,
             spec.tolerations,
             [(s.name, s.allocated_resources, s.resources) for s in status.container_statuses],
             [(s.name, s.allocated_resources, s.resources) for s in status.init_container_statuses],
@@ -36,13 +54,13 @@ def signature(pod: api.Pod) -> bytes:
     )
 
 
-def asks_of(pod: api.Pod, row_of: RowOf, port_row_of: PortRowOf) -> Asks:
-    """What bears on the placement of the pod, with resources and ports as rows."""
+def asks_of(pod: api.Pod, rows: TableRows, keys: Iterable[str] | None) -> Asks:
+    """What bears on the placement of the pod, with all that is counted as rows."""
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
     return Asks(
-        amounts=_amounts(pod, row_of),
-        scored=_scored(pod, row_of),
-        ports=tuple((port, port_row_of(port)) for port in _host_ports(pod)),
+        amounts=_amounts(pod, rows),
+        scored=_scored(pod, rows),
+        ports=tuple((port, rows.port_row(port)) for port in _host_ports(pod)),
         selector=tuple(
             Requirement(key, "In", (value,))
             for key, value in sorted(pod.spec.node_selector.items())
@@ -56,25 +74,41 @@ def asks_of(pod: api.Pod, row_of: RowOf, port_row_of: PortRowOf) -> Asks:
             Toleration(t.key, t.operator or "Equal", t.value, t.effect)
             for t in pod.spec.tolerations
         ),
+        identity=_identity(pod, keys),
+        relations=relations_of(pod, rows),
     )
 
 
-def _amounts(pod: api.Pod, row_of: RowOf) -> tuple[tuple[int, int], ...]:
+def _identity(pod: api.Pod, keys: Iterable[str] | None) -> Identity:
+    """Who the pod is to others, as far as anybody asks."""
+    if keys is None:
+        return Identity()
+    labels = pod.metadata.labels
+    return Identity(
+        pod.metadata.namespace,
+        tuple((key, labels[key]) for key in sorted(keys) if key in labels),
+        leaving=pod.metadata.deletion_timestamp is not None,
+    )
+
+
+def _amounts(pod: api.Pod, rows: TableRows) -> tuple[tuple[int, int], ...]:
     by_name = requests.base_units(requests.held(pod))
     for_scores = requests.base_units(requests.held_for_scores(pod))
-    by_row = {row_of(name): amount for name, amount in by_name.items() if is_counted(name)}
+    by_row = {
+        rows.resource_row(name): amount for name, amount in by_name.items() if is_counted(name)
+    }
     by_row[PODS] = 1
     by_row[SCORED_CPU] = for_scores.get("cpu", 0)
     by_row[SCORED_MEMORY] = for_scores.get("memory", 0)
     return tuple(sorted((row, amount) for row, amount in by_row.items() if amount))
 
 
-def _scored(pod: api.Pod, row_of: RowOf) -> tuple[tuple[int, int], ...]:
+def _scored(pod: api.Pod, rows: TableRows) -> tuple[tuple[int, int], ...]:
     scored_rows = {"cpu": SCORED_CPU, "memory": SCORED_MEMORY}
     by_name = requests.base_units(requests.scored_while_pending(pod))
     return tuple(
         sorted(
-            (scored_rows[name] if name in scored_rows else row_of(name), amount)
+            (scored_rows[name] if name in scored_rows else rows.resource_row(name), amount)
             for name, amount in by_name.items()
             if amount and is_counted(name)
         )

@@ -4,7 +4,7 @@ Nodes come and go, and take rows that are free. What pods hold is remembered by 
 that it counts again when a node comes back. Running and assumed pods count alike.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
@@ -14,6 +14,7 @@ from tutti.api import quantity
 from tutti.core import columns
 from tutti.core.columns import Codes
 from tutti.core.pods import Asks, PodClass, Taint
+from tutti.core.relations import Carried, Counted, Pull, Role
 from tutti.core.resources import (
     CPU,
     FIXED,
@@ -26,6 +27,7 @@ from tutti.core.resources import (
 )
 from tutti.core.snapshot import Label, Memo, Nodes, Snapshot
 from tutti.engine.asks import asks_of, is_counted, signature
+from tutti.engine.relations import asks_about_others, keys_asked_about
 
 FEWEST_ROWS: Final = 64
 
@@ -60,6 +62,8 @@ class Cluster:
     """Nodes, and what pods hold on them, as columns that are refreshed row by row."""
 
     def __init__(self) -> None:
+        self.generation = 0
+        """Moves when pods that were of one class may now be told apart: ask for all classes again."""
         self._version = 0
         self._nodes_version = 0
         self._memo = Memo()
@@ -73,6 +77,9 @@ class Cluster:
         self._taint_code: dict[tuple[Taint, ...], int] = {(): 0}
         self._resources = {name: row for row, name in enumerate(FIXED)}
         self._ports: dict[Port, int] = {}
+        self._counted: dict[Counted, int] = {}
+        self._carried: dict[Carried, int] = {}
+        self._keys: dict[str, None] | None = None
         self._present = columns.mask(FEWEST_ROWS)
         self._unschedulable = columns.mask(FEWEST_ROWS)
         self._hashes = columns.hashes(FEWEST_ROWS)
@@ -114,16 +121,39 @@ class Cluster:
         self._nodes_changed()
 
     def class_of(self, pod: api.Pod) -> PodClass:
-        """The class of a pod: the same object for pods that ask for the same."""
-        words = signature(pod)
+        """The class of a pod: the same object for pods that ask for the same.
+
+        When a pod asks about labels that nobody asked about before, `generation` moves: pods that
+        were alike may not be any more, and every pod has to be asked about, and held, again.
+        """
+        if asks_about_others(pod):
+            self._look_at(keys_asked_about(pod))
+        words = signature(pod, self._keys)
         known = self._class_by_signature.get(words)
         if known is None:
-            asks = asks_of(pod, self._resource_row, self._port_row)
+            asks = asks_of(pod, self, self._keys)
             known = self._classes.get(asks)
             if known is None:
                 known = self._classes[asks] = PodClass(len(self._classes), asks)
+                self._introduce(known)
             self._class_by_signature[words] = known
         return known
+
+    def _look_at(self, keys: Iterable[str]) -> None:
+        """From now on these labels tell pods apart."""
+        fresh = [key for key in keys if self._keys is None or key not in self._keys]
+        if fresh or self._keys is None:
+            self._keys = {**(self._keys or {}), **dict.fromkeys(fresh)}
+            self._class_by_signature.clear()
+            self.generation += 1
+
+    def _introduce(self, cls: PodClass) -> None:
+        """Let a new class count wherever it is spoken of."""
+        for counted, row in self._counted.items():
+            if counted.includes(cls.asks.identity):
+                cls.counts_in(row)
+        for carried, row in self._carried.items():
+            _heed(cls, carried, row)
 
     def hold(self, pod_uid: str, cls: PodClass, node_name: str) -> None:
         """The pod counts on that node, from now until it is released."""
@@ -155,7 +185,7 @@ class Cluster:
         return Snapshot(
             version=self._version,
             nodes_version=self._nodes_version,
-            table=Table(self._resources, self._ports),
+            table=Table(self._resources, self._ports, self._counted, self._carried),
             nodes=self._nodes,
             used=columns.read_only(self._used),
             memo=self._memo,
@@ -165,6 +195,7 @@ class Cluster:
         """Derive the columns anew from what was seen, and name every difference."""
         fresh = Cluster()
         fresh._resources, fresh._ports, fresh._held_on = self._resources, self._ports, self._held_on
+        fresh._counted, fresh._carried = self._counted, self._carried
         fresh._allocatable = columns.amounts(len(self._allocatable), FEWEST_ROWS)
         fresh._used = columns.amounts(len(self._used), FEWEST_ROWS)
         for name, face in self._faces.items():
@@ -189,7 +220,7 @@ class Cluster:
 
     def _show_allocatable(self, row: int, allocatable: Mapping[str, str]) -> None:
         amounts = {
-            self._resource_row(name): quantity.base_units(name, text)
+            self.resource_row(name): quantity.base_units(name, text)
             for name, text in allocatable.items()
             if is_counted(name) or name == FIXED[PODS]
         }
@@ -208,9 +239,10 @@ class Cluster:
         shown["taints"] = self._taint_sets[self._taints[row]]
         shown["unschedulable"] = bool(self._unschedulable[row])
         shown["present"] = bool(self._present[row])
-        for resource, table_row in (*self._resources.items(), *self._ports.items()):
-            shown[f"allocatable {resource}"] = int(self._allocatable[table_row, row])
-            shown[f"used {resource}"] = int(self._used[table_row, row])
+        tables = self._resources, self._ports, self._counted, self._carried
+        for what, table_row in (item for table in tables for item in table.items()):
+            shown[f"allocatable {what}"] = int(self._allocatable[table_row, row])
+            shown[f"used {what}"] = int(self._used[table_row, row])
         return shown
 
     def _count(self, cls: PodClass, node_name: str, sign: int) -> None:
@@ -262,25 +294,45 @@ class Cluster:
             self._taint_sets.append(taints)
         return self._taint_code[taints]
 
-    def _resource_row(self, name: str) -> int:
+    def resource_row(self, name: str) -> int:
         if name not in self._resources:
-            self._resources[name] = self._next_table_row()
-            self._add_table_row()
+            self._resources[name] = self._add_table_row()
         return self._resources[name]
 
-    def _port_row(self, port: Port) -> int:
+    def port_row(self, port: Port) -> int:
         if port not in self._ports:
-            self._ports[port] = self._next_table_row()
-            self._add_table_row()
+            self._ports[port] = self._add_table_row()
         return self._ports[port]
 
-    def _next_table_row(self) -> int:
-        return len(self._resources) + len(self._ports)
+    def counted_row(self, counted: Counted) -> int:
+        if counted not in self._counted:
+            row = self._counted[counted] = self._add_table_row()
+            members = [c for c in self._classes.values() if counted.includes(c.asks.identity)]
+            for cls in members:
+                cls.counts_in(row)
+            if members:
+                self._count_anew(row)
+        return self._counted[counted]
 
-    def _add_table_row(self) -> None:
+    def carried_row(self, carried: Carried) -> int:
+        if carried not in self._carried:
+            row = self._carried[carried] = self._add_table_row()
+            for cls in self._classes.values():
+                _heed(cls, carried, row)
+        return self._carried[carried]
+
+    def _count_anew(self, row: int) -> None:
+        """Fill a row that came late with what runs already."""
+        for cls, node_name in self._held.values():
+            node = self._row_of.get(node_name)
+            if node is not None:
+                self._used[row, node] += cls.held.get(row, 0)
+
+    def _add_table_row(self) -> int:
         self._allocatable = columns.with_more_rows(self._allocatable, 1)
         self._used = columns.with_more_rows(self._used, 1)
         self._nodes = None
+        return len(self._used) - 1
 
     def _view_of_nodes(self) -> Nodes:
         labels = {
@@ -298,6 +350,13 @@ class Cluster:
             taints=columns.read_only(self._taints),
             taint_sets=self._taint_sets,
         )
+
+
+def _heed(cls: PodClass, carried: Carried, row: int) -> None:
+    """Let a class know of a term that pods carry, if it speaks of the class."""
+    if carried.audience.includes(cls.asks.identity):
+        heeded = cls.repelled_by if carried.role is Role.REPELS else cls.pulled_by
+        heeded.append(Pull(carried.key, row, carried.weight))
 
 
 def _face(node: api.Node) -> Face:

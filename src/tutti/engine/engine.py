@@ -81,6 +81,7 @@ class Engine:
         self._held = False
         self._found: tuple[Unit, ...] = ()
         self._nodes: dict[str, None] = {}
+        self._generation = 0
         self._trial: Trial | None = None
         self._refused_shapes: dict[Shape, Refusal] = {}
         self._set_aside: list[Entry] = []
@@ -182,6 +183,9 @@ class Engine:
         if self._held and self._synced:
             self._trial = None
             self._refused_shapes.clear()
+            if self._generation != self.cluster.generation:
+                self._generation = self.cluster.generation
+                self.intake.class_all_again()
             self._recover(now)
             self._settle(now)
             self.flights.advance(now, self._replan)

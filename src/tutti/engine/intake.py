@@ -127,21 +127,33 @@ class Intake:
             if lands or member.node != pod.spec.node_name:
                 self._assumptions.confirm(member, pod.spec.node_name)
             elif cls is not member.cls:
-                self._cluster.hold(member.ref.uid, cls, member.node)
                 self._assumptions.freed[member.node] = None
         elif pod.status.phase in TERMINAL:
             self._assumptions.release(member)
+        if cls is not member.cls and member.node:
+            self._cluster.hold(member.ref.uid, cls, member.node)
         self._forest.replace(member, pod, state, cls)
         return member if lands else None
 
+    def class_all_again(self) -> None:
+        """A pod asks about labels that nobody asked about before: they tell pods apart now."""
+        for member in tuple(self._forest.members.values()):
+            cls = self._cluster.class_of(member.pod)
+            if cls is not member.cls:
+                if member.node:
+                    self._cluster.hold(member.ref.uid, cls, member.node)
+                self._forest.replace(member, member.pod, member.state, cls)
+
     def _class_again(self, member: Member, pod: Pod) -> PodClass:
-        """The pod's class now. Of a bound pod only its amounts may change, by a resize."""
+        """The pod's class now. Of a bound pod its amounts may change, by a resize, and who it is."""
         was = member.pod
         if member.state in UNBOUND:
             same = pod.spec == was.spec and pod.metadata.labels == was.metadata.labels
         else:
             same = (
-                pod.spec.containers == was.spec.containers
+                pod.metadata.labels == was.metadata.labels
+                and pod.metadata.deletion_timestamp == was.metadata.deletion_timestamp
+                and pod.spec.containers == was.spec.containers
                 and pod.spec.resources == was.spec.resources
                 and pod.spec.init_containers == was.spec.init_containers
                 and pod.status.container_statuses == was.status.container_statuses

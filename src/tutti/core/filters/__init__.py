@@ -1,19 +1,21 @@
 """The rules that rule nodes out, in the order in which kube-scheduler asks them.
 
-Those that go by the node alone are listed here; each is a function on columns, and carries the
-words that Kubernetes uses. Room (ports, resources) comes after them and moves with every pod: see
-`filters.room`.
+Each is a function on columns, and carries the words that Kubernetes uses. First come those that go by
+the node alone; then room (ports and resources, see `filters.room`), which moves with every pod; then
+those that look at other pods.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tutti.core.columns import Mask
+from tutti.core.columns import Amounts, Mask
 from tutti.core.filters.labels import is_pinned_to, matches_selector
+from tutti.core.filters.neighbours import is_near_its_kind, is_not_kept_away, keeps_away
+from tutti.core.filters.spread import carries_keys, keeps_skew
 from tutti.core.filters.taints import is_schedulable, tolerates_taints
 from tutti.core.pods import PodClass
-from tutti.core.snapshot import Nodes
+from tutti.core.snapshot import Nodes, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +36,41 @@ FILTERS: Final = (
 
 PORTS_TAKEN: Final = "node(s) didn't have free ports for the requested pod ports"
 TERMS_CONFLICT: Final = "pod affinity terms conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class RelationFilter:
+    """A rule about other pods: asked after room, and anew with every pod placed."""
+
+    plugin: str
+    reason: str
+    passes: Callable[[Snapshot, Amounts, PodClass], Mask]
+    resolvable: bool = True
+    """Whether evicting others could let the pod in."""
+
+
+RELATION_FILTERS: Final = (
+    RelationFilter(
+        "PodTopologySpread",
+        "node(s) didn't match pod topology spread constraints (missing required label)",
+        lambda snapshot, _, cls: carries_keys(snapshot, cls),
+        resolvable=False,
+    ),
+    RelationFilter(
+        "PodTopologySpread",
+        "node(s) didn't match pod topology spread constraints",
+        keeps_skew,
+    ),
+    RelationFilter(
+        "InterPodAffinity",
+        "node(s) didn't match pod affinity rules",
+        is_near_its_kind,
+        resolvable=False,
+    ),
+    RelationFilter("InterPodAffinity", "node(s) didn't match pod anti-affinity rules", keeps_away),
+    RelationFilter(
+        "InterPodAffinity",
+        "node(s) didn't satisfy existing pods anti-affinity rules",
+        is_not_kept_away,
+    ),
+)

@@ -23,12 +23,9 @@ def matches_selector(nodes: Nodes, cls: PodClass) -> Mask:
 
 
 def is_pinned_to(nodes: Nodes, cls: PodClass) -> Mask:
-    """The nodes that the pod names: all of them, unless every required term names some."""
-    pinned = nodes.present
-    if cls.asks.node_name:
-        pinned = pinned & _named(nodes, (cls.asks.node_name,))
+    """The nodes that required terms name: all of them, unless every term names some."""
     names = pinned_names(cls)
-    return pinned if names is None else pinned & _named(nodes, names)
+    return nodes.present if names is None else nodes.present & _named(nodes, names)
 
 
 def pinned_names(cls: PodClass) -> tuple[str, ...] | None:

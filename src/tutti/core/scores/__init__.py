@@ -1,20 +1,22 @@
 """The rules that say which of the nodes that pass is worth most.
 
-A score is either by node (worked out once per class, then scaled to 0..100 by the largest among
-the nodes that pass) or by load (0..100 at once, and changing with every pod placed). The weighted
-sum decides.
+A score goes by the node alone (worked out once per class, then scaled to 0..100 by the largest among
+the nodes that pass), by load (0..100 at once, changing where a pod is placed), or by other pods
+(changing everywhere). The weighted sum decides.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tutti.core.columns import Amounts
+from tutti.core.columns import Amounts, Mask
 from tutti.core.pods import PodClass
 from tutti.core.scores.load import Load
+from tutti.core.scores.neighbours import good_company
 from tutti.core.scores.nodes import preferred_affinity, unwelcome_taints
 from tutti.core.scores.resources import MOST, balanced_allocation, least_allocated, tightness
-from tutti.core.snapshot import Nodes
+from tutti.core.scores.spread import even_spread
+from tutti.core.snapshot import Nodes, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,15 @@ class LoadScore:
     score: Callable[[Load], Amounts | None]
 
 
+@dataclass(frozen=True, slots=True)
+class RelationScore:
+    """0..100 over the nodes that pass, anew with every pod placed; None where none differ."""
+
+    plugin: str
+    weight: int
+    score: Callable[[Snapshot, Amounts, PodClass, Mask], Amounts | None]
+
+
 NODE_SCORES: Final = (
     NodeScore("TaintToleration", 3, unwelcome_taints, less_is_better=True),
     NodeScore("NodeAffinity", 2, preferred_affinity),
@@ -48,6 +59,10 @@ NODE_SCORES: Final = (
 LOAD_SCORES: Final = (
     LoadScore("NodeResourcesFit", 1, least_allocated),
     LoadScore("NodeResourcesBalancedAllocation", 1, balanced_allocation),
+)
+RELATION_SCORES: Final = (
+    RelationScore("PodTopologySpread", 2, even_spread),
+    RelationScore("InterPodAffinity", 2, good_company),
 )
 PACKING: Final = (LoadScore("Packing", 1, tightness),)
 """Not one of kube-scheduler's: what is tried before a gang is refused."""
