@@ -20,7 +20,7 @@ from tutti.server.context import Context
 from tutti.server.discovery import Discovery
 from tutti.server.objects import Objects
 from tutti.server.view import View
-from tutti.store import Locked, NewerSchema, Store
+from tutti.store import Store, StoreError
 from tutti.web.app import App
 from tutti.web.health import Health
 from tutti.web.metrics import Metrics
@@ -38,7 +38,7 @@ def main() -> int:
         open_gates = gates.parse(flags.feature_gates)
         tokens = Tokens.load(flags.tokens) if flags.tokens else None
         store = Store.open(None if flags.memory else flags.data_dir)
-    except (ValueError, OSError, Locked, NewerSchema) as error:
+    except (ValueError, OSError, StoreError) as error:
         print(f"tutti server: {error}", file=sys.stderr)
         return 1
     with asyncio.Runner(loop_factory=_loop) as runner:
