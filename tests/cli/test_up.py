@@ -104,8 +104,8 @@ def test_it_says_that_it_is_ready_and_ends_with_status_0_and_all_its_children():
         assert not running.kubeconfig.exists()
 
 
-def test_its_children_end_with_it_however_it_ends():
-    with up() as running:
+def test_its_children_end_with_it_however_it_ends(tmp_path: Path):
+    with up("--data-dir", str(tmp_path)) as running:
         children = running.children()
         running.process.kill()
         assert gone(list(children.values()))

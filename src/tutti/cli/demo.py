@@ -118,10 +118,10 @@ def _what_next(kubeconfig: Path, *, stays: bool) -> Iterator[str]:
     yield ""
     yield f"  export KUBECONFIG={kubeconfig}"
     yield f"  {kubectl} get podgroups,pods -o wide"
-    yield f"  {tutti} apply -f examples/gang.yaml    # four more pods: there is no room for them"
-    yield f"  {tutti} why podgroup/example"
+    yield f"  {tutti} apply -f examples/gang.yaml"
+    yield f"  {tutti} why podgroup/example     # it waits …"
     if shutil.which("kubectl"):
-        yield "  kubectl delete pods -l gang=pretrain           # now there is"
+        yield "  kubectl delete pods -l gang=pretrain     # … for this room"
 
 
 @contextlib.asynccontextmanager
