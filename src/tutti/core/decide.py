@@ -1,9 +1,10 @@
 """plan: what live scheduling, `why`, `plan`, the simulator and the tests all call."""
 
 from tutti.core.gang import plan_group
-from tutti.core.groups import Root
+from tutti.core.groups import Leaf, Root, Tree
 from tutti.core.plan import Plan
 from tutti.core.profile import Profile
+from tutti.core.tree import plan_tree
 from tutti.core.trial import Trial
 
 
@@ -14,4 +15,8 @@ def plan(trial: Trial, root: Root, profile: Profile | None = None) -> Plan:
     """
     if profile is not None and profile != trial.profile:
         raise ValueError("a trial serves one profile; make another trial for another profile")
-    return plan_group(trial, root)
+    match root:
+        case Leaf():
+            return plan_group(trial, root)
+        case Tree():
+            return plan_tree(trial, root)

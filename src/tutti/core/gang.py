@@ -41,20 +41,20 @@ def plan_group(trial: Trial, leaf: Leaf) -> Plan:
     if not leaf.missing <= leaf.pending or not leaf.pending:
         raise ValueError(f"{leaf.key} misses {leaf.missing} members, {leaf.pending} are pending")
     start = trial.checkpoint()
-    batches = _hardest_first(trial, _by_class(leaf.batches))
-    found = _quorum(trial, batches, leaf.missing)
+    batches = hardest_first(trial, by_class(leaf.batches))
+    found = find_quorum(trial, batches, leaf.missing)
     if found.shares is None:
-        return _refusal(trial, leaf, batches, found)
+        return refusal_of(trial, leaf, batches, found)
     quorum = found.shares
-    extras = _fill(trial, Way(_remainders(batches, quorum)), leaf.pending - leaf.missing)
+    extras = fill(trial, Way(remainders(batches, quorum)), leaf.pending - leaf.missing)
     short = None
-    if _count(quorum) + _count(extras) < leaf.pending:
-        fits = _count(quorum) + _count(extras)
-        short = _shortfall(trial, leaf, _remainders(batches, [*quorum, *extras]), fits)
+    if count_of(quorum) + count_of(extras) < leaf.pending:
+        fits = count_of(quorum) + count_of(extras)
+        short = shortfall_of(trial, leaf, remainders(batches, [*quorum, *extras]), fits)
     if short is not None and not short.fits:
         trial.rollback(start)
         return short
-    return Placed(_bindings(trial, quorum), _bindings(trial, extras), short)
+    return Placed(bindings_of(trial, quorum), bindings_of(trial, extras), short)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +67,32 @@ class Quorum:
     """Whether there are none to be found."""
 
 
-def _quorum(trial: Trial, batches: Sequence[Batch], missing: int) -> Quorum:
+def find_quorum(
+    trial: Trial,
+    batches: Sequence[Batch],
+    missing: int,
+    *,
+    packing: bool = False,
+    steps: int | None = None,
+) -> Quorum:
+    """Places for `missing` members, taken in the trial; with `packing` tight ones come first."""
     if not missing:
         return Quorum([], 0)
+    if steps is None:
+        steps = trial.profile.search_steps
     start = trial.checkpoint()
     most = 0
-    for way in _ways(trial, batches, trial.profile.search_steps // missing + 2):
-        shares = _fill(trial, way, missing)
-        if _count(shares) == missing:
+    tight = (Way(batches, packing=True),) if packing else ()
+    for way in chain(tight, _ways(trial, batches, steps // missing + 2)):
+        shares = fill(trial, way, missing)
+        if count_of(shares) == missing:
             return Quorum(shares, missing)
-        first, most = most == 0, max(most, _count(shares))
+        first, most = most == 0, max(most, count_of(shares))
         trial.rollback(start)
         if first and is_impossible(trial, batches, missing):
             return Quorum(None, most, proved=True)
     kind = Arrangements if heed_others(batches) else Search
-    search = kind(trial, batches, trial.profile.search_steps)
+    search = kind(trial, batches, steps)
     found = search.find(missing)
     if found is None:
         return Quorum(None, most, search.is_complete)
@@ -117,7 +128,7 @@ def _orders(batches: Sequence[Batch], at_most: int) -> Iterator[Sequence[Batch]]
     return islice(chain((batches, easiest_first), rest), at_most)
 
 
-def _fill(trial: Trial, way: Way, count: int) -> list[Share]:
+def fill(trial: Trial, way: Way, count: int) -> list[Share]:
     """Place batch after batch, as many as fit, up to a count of pods.
 
     Where members heed each other, who found no place may find one once others have theirs.
@@ -125,18 +136,18 @@ def _fill(trial: Trial, way: Way, count: int) -> list[Share]:
     shares: list[Share] = []
     while count:
         fresh = []
-        for batch in _remainders(way.order, shares):
+        for batch in remainders(way.order, shares):
             wanted = min(count, len(batch.pods))
             nodes = place(trial, batch.cls, wanted, packing=way.packing, within=way.within)
             count -= len(nodes)
             fresh.append(Share(batch, nodes))
         shares.extend(fresh)
-        if not _count(fresh) or not heed_others(way.order):
+        if not count_of(fresh) or not heed_others(way.order):
             break
     return shares
 
 
-def _remainders(batches: Sequence[Batch], shares: Sequence[Share]) -> list[Batch]:
+def remainders(batches: Sequence[Batch], shares: Sequence[Share]) -> list[Batch]:
     """What of each batch has no node yet."""
     placed = Counter[int]()
     for share in shares:
@@ -145,11 +156,11 @@ def _remainders(batches: Sequence[Batch], shares: Sequence[Share]) -> list[Batch
     return [batch for batch in left if batch.pods]
 
 
-def _count(shares: Sequence[Share]) -> int:
+def count_of(shares: Sequence[Share]) -> int:
     return sum(len(share.nodes) for share in shares)
 
 
-def _bindings(trial: Trial, shares: Sequence[Share]) -> tuple[Binding, ...]:
+def bindings_of(trial: Trial, shares: Sequence[Share]) -> tuple[Binding, ...]:
     names = trial.snapshot.nodes.names
     return tuple(
         (pod, names[row])
@@ -158,7 +169,7 @@ def _bindings(trial: Trial, shares: Sequence[Share]) -> tuple[Binding, ...]:
     )
 
 
-def _by_class(batches: Sequence[Batch]) -> list[Batch]:
+def by_class(batches: Sequence[Batch]) -> list[Batch]:
     """One batch for each class."""
     merged: dict[int, Batch] = {}
     for batch in batches:
@@ -167,14 +178,14 @@ def _by_class(batches: Sequence[Batch]) -> list[Batch]:
     return list(merged.values())
 
 
-def _hardest_first(trial: Trial, batches: Sequence[Batch]) -> list[Batch]:
+def hardest_first(trial: Trial, batches: Sequence[Batch]) -> list[Batch]:
     """Largest share of a node first, then fewest nodes to go to, then as the group lists them."""
     if len(batches) < 2:
         return list(batches)
-    return sorted(batches, key=lambda batch: _ease(trial, batch.cls))
+    return sorted(batches, key=lambda batch: ease(trial, batch.cls))
 
 
-def _ease(trial: Trial, cls: PodClass) -> tuple[float, int]:
+def ease(trial: Trial, cls: PodClass) -> tuple[float, int]:
     allocatable = trial.snapshot.nodes.allocatable
     share = max(
         (amount / max(1, int(allocatable[row].max(initial=0))) for row, amount in limits(cls)),
@@ -184,11 +195,11 @@ def _ease(trial: Trial, cls: PodClass) -> tuple[float, int]:
     return -share, nodes
 
 
-def _refusal(trial: Trial, leaf: Leaf, batches: Sequence[Batch], found: Quorum) -> Refusal:
+def refusal_of(trial: Trial, leaf: Leaf, batches: Sequence[Batch], found: Quorum) -> Refusal:
     """The quorum has no place. The tally is of the first class that fell short."""
     start = trial.checkpoint()
-    shares = _fill(trial, Way(batches), leaf.missing)
-    short = _remainders(batches, shares)[0]
+    shares = fill(trial, Way(batches), leaf.missing)
+    short = remainders(batches, shares)[0]
     why = tally(trial.snapshot, trial.used, trial.profile, short.cls)
     trial.rollback(start)
     lone = leaf.missing == leaf.pending == 1
@@ -204,7 +215,7 @@ def _refusal(trial: Trial, leaf: Leaf, batches: Sequence[Batch], found: Quorum) 
     )
 
 
-def _shortfall(trial: Trial, leaf: Leaf, left: Sequence[Batch], fits: int) -> Refusal:
+def shortfall_of(trial: Trial, leaf: Leaf, left: Sequence[Batch], fits: int) -> Refusal:
     """Beyond the quorum, or in a basic group, `fits` have a place and these are left over."""
     why = tally(trial.snapshot, trial.used, trial.profile, left[0].cls)
     return Refusal(

@@ -16,7 +16,8 @@ class Refusal:
 
     `fits` of the `needs` members found a place at once, at best; `tally` is about one more pod of
     the class that found none. `proved` says that no arrangement exists; otherwise a search that
-    isn't complete found none.
+    isn't complete found none. Of a tree, `fits` and `needs` are children, and `below` says why for
+    those groups in it that have a reason of their own.
     """
 
     status: Status
@@ -25,6 +26,7 @@ class Refusal:
     tally: Tally
     proved: bool
     message: str
+    below: tuple[tuple[str, "Refusal"], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
