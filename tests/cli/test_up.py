@@ -193,3 +193,7 @@ def test_a_wrong_description_of_nodes_is_refused_by_its_field(
 def test_a_gate_that_lacks_another_is_an_error_at_the_start():
     said = refused("--feature-gates", "GenericWorkload=false")
     assert "depends on features that are disabled: [GenericWorkload]" in said
+
+
+def test_a_kubeconfig_that_cannot_be_written_is_said_before_anything_starts(tmp_path: Path):
+    assert "there is no folder" in refused("--kubeconfig", str(tmp_path / "no" / "kubeconfig"))

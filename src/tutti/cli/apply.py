@@ -63,7 +63,8 @@ async def _apply(
         try:
             result, done = await _carry_out(client, target)
         except ApiError as error:
-            note(f"{target.place}: {_sentence(error, target)}")
+            what = f"{target.storage.kind} {target.name!r}"
+            note(f"{target.place}: {what}: {output.refusal(error)}")
             failed = True
             continue
         applied.append(result)
@@ -151,10 +152,6 @@ def last_applied(current: dict[str, Any]) -> dict[str, Any]:
     text = (current["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     original: dict[str, Any] = json.loads(text) if text else {}
     return original
-
-
-def _sentence(error: ApiError, target: Target) -> str:
-    return f"{target.storage.kind} {target.name!r}: Error from server ({error.reason}): {error}"
 
 
 def _show(applied: list[dict[str, Any]], format_: str | None) -> None:

@@ -175,5 +175,5 @@ def _cell(value: object) -> str:
 
 
 def _missed(error: NotFound) -> bool:
-    note(f"Error from server ({error.reason}): {error}")
+    note(output.refusal(error))
     return True

@@ -6,8 +6,10 @@ import contextlib
 import signal
 from collections.abc import Coroutine
 
-from tutti.cli import logs
+from tutti.api.errors import ApiError, Unanswered
+from tutti.cli import logs, output
 from tutti.cli.offspring import parent_ended
+from tutti.cli.output import Trouble
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +51,10 @@ def live(life: Coroutine[None, None, None], args: argparse.Namespace) -> int:
 
     logs.to_stderr(args.log_level)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_until_asked_to_stop(life, exit_with_parent=args.exit_with_parent))
+        try:
+            runner.run(_until_asked_to_stop(life, exit_with_parent=args.exit_with_parent))
+        except (ApiError, Unanswered) as error:
+            raise Trouble(output.refusal(error)) from error
     return 0
 
 

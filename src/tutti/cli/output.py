@@ -36,6 +36,15 @@ def as_yaml(value: Any) -> str:
     return text.removesuffix("\n")
 
 
+def refusal(error: Exception) -> str:
+    """What a server answered, in kubectl's words, or that it didn't."""
+    from tutti.api.errors import ApiError
+
+    if isinstance(error, ApiError):
+        return f"Error from server ({error.reason}): {error}"
+    return f"the server doesn't answer: {error}"
+
+
 def note(text: str) -> None:
     """For people, beside the answer: stderr, so that the answer can be piped."""
     print(text, file=sys.stderr, flush=True)

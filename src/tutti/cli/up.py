@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tutti.api.errors import ApiError, Unanswered
 from tutti.cli import credentials, manners, nodes, parts
 from tutti.cli.offspring import Ended
 from tutti.cli.output import Trouble, note
@@ -75,10 +76,12 @@ def run(args: argparse.Namespace) -> int:
     if args.job_gangs:
         note("tutti up: --job-gangs has no effect yet: Jobs are not served")
     wanted = nodes.wanted(args.nodes, args.cluster)
+    if args.kubeconfig is not None:
+        _check_place(args.kubeconfig)
     with _data_folder(args.data_dir) as folder:
         try:
             asyncio.run(_until_asked_to_stop(args, folder, wanted))
-        except* (Ended, Trouble) as group:
+        except* (Ended, Trouble, ApiError, Unanswered) as group:
             raise Trouble(str(manners.first_of(group))) from None
     return 0
 
@@ -125,23 +128,29 @@ async def _rise(
 
 
 def _hand_out(kubeconfig: Path, to: Path) -> None:
-    """A copy for its owner's eyes alone; somebody else's contexts are never written over."""
-    if to.exists() and (others := _contexts(to) - _contexts(kubeconfig)):
-        raise Trouble(f"{to} holds other contexts ({', '.join(sorted(others))}): name another file")
+    """A copy for its owner's eyes alone."""
     with contextlib.suppress(FileNotFoundError):
         to.unlink()
     with os.fdopen(os.open(to, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
         file.write(kubeconfig.read_text())
 
 
-def _contexts(kubeconfig: Path) -> set[str]:
+def _check_place(kubeconfig: Path) -> None:
+    """A kubeconfig can be written there, and writes over nothing but an earlier one of ours."""
     import yaml
 
+    if not kubeconfig.absolute().parent.is_dir():
+        raise Trouble(f"{kubeconfig} can't be written: there is no folder {kubeconfig.parent}")
+    if not kubeconfig.exists():
+        return
     try:
         document = yaml.safe_load(kubeconfig.read_text()) or {}
-        return {context["name"] for context in document.get("contexts") or ()}
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError):
+        others = {context["name"] for context in document.get("contexts") or ()} - {"tutti"}
+    except (OSError, ValueError, yaml.YAMLError, AttributeError, KeyError, TypeError):
         raise Trouble(f"{kubeconfig} is there and is no kubeconfig: name another file") from None
+    if others:
+        names = ", ".join(sorted(others))
+        raise Trouble(f"{kubeconfig} holds other contexts ({names}): name another file")
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tutti.cli import manners
+from tutti.cli import manners, output
 from tutti.cli.output import Trouble
 
 if TYPE_CHECKING:  # what a command imports, every one would pay for
@@ -37,7 +37,7 @@ def connection(args: argparse.Namespace) -> Config:
     except OSError as error:
         raise Trouble(f"{path} can't be read: {error.strerror}") from error
     except BadConfig as error:
-        raise Trouble(str(error)) from error
+        raise Trouble(" ".join(str(error).split())) from error
 
 
 def ask(args: argparse.Namespace, work: Callable[[Client, str], Coroutine[Any, Any, int]]) -> int:
@@ -58,10 +58,8 @@ def ask(args: argparse.Namespace, work: Callable[[Client, str], Coroutine[Any, A
 
     try:
         return asyncio.run(asked())
-    except ApiError as error:
-        raise Trouble(f"Error from server ({error.reason}): {error}") from error
-    except Unanswered as error:
-        raise Trouble(f"{config.server} doesn't answer: {error}") from error
+    except (ApiError, Unanswered) as error:
+        raise Trouble(output.refusal(error)) from error
 
 
 async def scheduler(
@@ -93,15 +91,10 @@ async def controllers(
     config: Config, *, names: tuple[str, ...] | None, bind_address: str, port: int
 ) -> None:
     """The controllers of these names; without names those that a foreign cluster lacks."""
-    from tutti.controllers import protection, runner
-    from tutti.kube.client import Client
+    from tutti.controllers import runner
 
     if names is None:
-        client = Client(config)
-        try:
-            names = ("protection",) if await protection.is_wanted(client) else ()
-        finally:
-            await client.close()
+        names = await _lacking(config)
     options = runner.Options(
         bind_address=bind_address,
         port=port,
@@ -110,6 +103,26 @@ async def controllers(
         ready=manners.ready,
     )
     await runner.run(config, names, options)
+
+
+async def _lacking(config: Config) -> tuple[str, ...]:
+    """What a foreign cluster has no controller for; a server that is away is waited for."""
+    import asyncio
+
+    from tutti.api.errors import Unanswered
+    from tutti.controllers import protection
+    from tutti.kube.client import Client
+
+    client = Client(config)
+    try:
+        while True:
+            try:
+                return ("protection",) if await protection.is_wanted(client) else ()
+            except Unanswered as silence:
+                output.note(f"what the cluster lacks can't be asked yet: {silence}")
+                await asyncio.sleep(1.0)
+    finally:
+        await client.close()
 
 
 def _token(config: Config) -> str:
