@@ -1,7 +1,7 @@
 """Every action of the engine, and who carries it out."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tutti.controllers.binder import Binder
@@ -11,9 +11,13 @@ from tutti.controllers.events import Events
 from tutti.controllers.intents import Intents
 from tutti.controllers.lane import Lane
 from tutti.controllers.leases import Leases
+from tutti.controllers.metrics import SchedulerMetrics
 from tutti.engine.messages import (
     Action,
     Bind,
+    BindRefused,
+    BindUnknown,
+    Bound,
     CompositeGone,
     Event,
     GroupGone,
@@ -45,7 +49,7 @@ class Hands:
         *,
         reporter: str,
         identity: str,
-        count_event: Callable[[str], None],
+        metrics: SchedulerMetrics,
     ) -> None:
         conditions = Conditions(client, tasks, seen=cluster.conditions, allowed=leases.held)
         binder = Binder(client, conditions, answer, allowed=leases.held, within=leases.within)
@@ -57,9 +61,8 @@ class Hands:
             identity,
             group_of=cluster.group_of,
             after=bindings.empty,
-            count=count_event,
+            count=metrics.events.inc,
         )
-        self._conditions = conditions
         self._does: dict[type[Action], Callable[[Any], None]] = {
             WriteIntent: intents.write,
             Bind: bindings.put,
@@ -69,14 +72,16 @@ class Hands:
             SetGroupCondition: conditions.set_on_group,
             Note: events.note,
         }
+        self.listens: Mapping[type[Event], Callable[[Any], None]] = {
+            **dict.fromkeys(
+                (PodGone, GroupGone, CompositeGone), lambda gone: conditions.forget(gone.ref.uid)
+            ),
+            **dict.fromkeys((Bound, BindRefused, BindUnknown), metrics.answered),
+        }
+        """Who else wants to hear of some kinds of events."""
         tasks.create_task(intents.run())
         tasks.create_task(events.run())
 
     def carry_out(self, action: Action) -> None:
         """Begin it; the answer, where it has one, comes as an event."""
         self._does[type(action)](action)
-
-    def heard(self, event: Event) -> None:
-        """Forget what is only kept for objects that are there."""
-        if isinstance(event, PodGone | GroupGone | CompositeGone):
-            self._conditions.forget(event.ref.uid)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tutti.engine.messages import BindRefused, BindUnknown, Bound, Event
+from tutti.engine.messages import BindRefused, BindUnknown, Bound
 from tutti.web.metrics import Metrics, exponential
 
 PROFILE = "default"
@@ -36,11 +36,5 @@ class SchedulerMetrics:
     def turned(self, seconds: float) -> None:
         self.turn_seconds.observe(seconds)
 
-    def heard(self, event: Event) -> None:
-        match event:
-            case Bound():
-                self.attempts.inc("scheduled", PROFILE)
-            case BindRefused() | BindUnknown():
-                self.attempts.inc("error", PROFILE)
-            case _:
-                pass
+    def answered(self, answer: Bound | BindRefused | BindUnknown) -> None:
+        self.attempts.inc("scheduled" if isinstance(answer, Bound) else "error", PROFILE)

@@ -70,7 +70,7 @@ class Term:
                 self._inbox.put,
                 reporter=self._reporter,
                 identity=self._identity,
-                count_event=self._metrics.events.inc,
+                metrics=self._metrics,
             )
             self._inbox.put(cluster.edition)
             self._inbox.put(LeaseHeld(tuple(units)))
@@ -97,11 +97,12 @@ class Term:
 
     async def _take_in(self, hands: Hands) -> None:
         """All that is here, with a breath now and then for the Lease and the answers."""
+        listens = hands.listens
         while events := self._inbox.some(BREATH):
             now = time.monotonic()
             for event in events:
                 self.engine.handle(event, now)
-                hands.heard(event)
-                self._metrics.heard(event)
+                if (also := listens.get(type(event))) is not None:
+                    also(event)
             if len(events) == BREATH:
                 await asyncio.sleep(0)
