@@ -20,7 +20,9 @@ from tutti.kube.transport import Withheld
 
 log = logging.getLogger(__name__)
 
-WIDTH: Final = 16
+GROUPS: Final = 64
+PODS: Final = 16
+"""So many at once: what is said of a group stands for all its members, and isn't kept waiting."""
 STICKY: Final = ("PodGroupInitiallyScheduled", "CompositePodGroupInitiallyScheduled")
 """Once True they never go back."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
@@ -48,19 +50,20 @@ class Conditions:
     ) -> None:
         self._writer = StatusWriter(client, allowed)
         self._seen = seen
-        self._lane = Lane(tasks, WIDTH, self._write)
+        self._groups = Lane(tasks, GROUPS, self._write)
+        self._pods = Lane(tasks, PODS, self._write)
         self._pending: dict[str, Pending] = {}
         self._writing: dict[str, asyncio.Event] = {}
         self._written: dict[str, dict[str, str]] = {}
         """uid -> type -> status: what we wrote, since the cache may lag behind."""
 
     def set_on_pod(self, action: SetPodCondition) -> None:
-        pending = self._gather(action.pod, action.condition)
+        pending = self._gather(action.pod, action.condition, self._pods)
         if action.nominated is not None:
             pending.nominated = action.nominated
 
     def set_on_group(self, action: SetGroupCondition) -> None:
-        self._gather(action.group, action.condition)
+        self._gather(action.group, action.condition, self._groups)
 
     def hush(self, uid: str) -> asyncio.Event | None:
         """Say nothing more of an object; what is on its way already ends with the event."""
@@ -71,11 +74,11 @@ class Conditions:
         self._pending.pop(uid, None)
         self._written.pop(uid, None)
 
-    def _gather(self, ref: Ref, condition: Condition) -> Pending:
+    def _gather(self, ref: Ref, condition: Condition, lane: Lane[str]) -> Pending:
         pending = self._pending.get(ref.uid)
         if pending is None:
             pending = self._pending[ref.uid] = Pending(ref)
-            self._lane.put(ref.uid)
+            lane.put(ref.uid)
         pending.conditions[condition.type] = condition
         return pending
 

@@ -33,7 +33,10 @@ from tutti.kube.client import Client
 
 BINDINGS: Final = 128
 """On their way at once: an API server syncs its disk less often for many than for few."""
-OTHERS: Final = 16
+OTHERS: Final = 8
+"""Looks at pods, and undone bindings: of each so many at once."""
+CONNECTIONS: Final = BINDINGS + 24
+"""What is not a binding always finds some that bindings can't take, and all when they are done."""
 
 
 class Hands:

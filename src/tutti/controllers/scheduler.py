@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from tutti.controllers.hands import CONNECTIONS
 from tutti.controllers.health import Door, tell
 from tutti.controllers.leases import Leases
 from tutti.controllers.metrics import SchedulerMetrics
@@ -102,7 +103,7 @@ class Scheduler:
         options = self._options
         names, identity = options.scheduler_names, options.identity
         leases = self._leases = Leases(self._config, names, identity, options.lease_duration)
-        client = Client(self._config, agent="tutti-scheduler")
+        client = Client(self._config, connections=CONNECTIONS, agent="tutti-scheduler")
         try:
             units = await leases.acquire()
             log.info("the Lease is held", extra={"names": names, "units_left": len(units)})
