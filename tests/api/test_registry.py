@@ -16,7 +16,7 @@ from tutti.api import registry
         ("workloads.v1alpha3.scheduling.k8s.io", registry.WORKLOADS),
         ("events.events.k8s.io", registry.EVENTS),
         ("pods.scheduling.k8s.io", None),
-        ("jobs", None),
+        ("deployments", None),
     ],
 )
 def test_people_name_resources_in_many_ways(text: str, storage: registry.Storage | None) -> None:

@@ -113,6 +113,7 @@ async def test_the_index_of_openapi_leads_to_documents(door: Door) -> None:
 
     assert set(paths) == {
         "api/v1",
+        "apis/batch/v1",
         "apis/coordination.k8s.io/v1",
         "apis/events.k8s.io/v1",
         "apis/scheduling.k8s.io/v1",

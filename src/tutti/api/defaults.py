@@ -12,6 +12,8 @@ from typing import Any, Final
 from tutti.api.gates import ALL_OPEN, PREEMPTION_POLICY, Gates
 from tutti.api.registry import (
     COMPOSITE_POD_GROUPS,
+    CRONJOBS,
+    JOBS,
     NAMESPACES,
     NODES,
     POD_GROUPS,
@@ -24,6 +26,7 @@ Json = dict[str, Any]
 
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 _FILE_MODE: Final = 0o644
+_MOST: Final = 2**31 - 1
 _PROBE: Final = {
     "timeoutSeconds": 1,
     "periodSeconds": 10,
@@ -42,6 +45,10 @@ def apply(storage: Storage, version: str, obj: Json, gates: Gates = ALL_OPEN) ->
         case NAMESPACES.key:
             if name := obj["metadata"].get("name"):
                 obj["metadata"].setdefault("labels", {}).setdefault(NAME_LABEL, name)
+        case JOBS.key:
+            _job(obj)
+        case CRONJOBS.key:
+            _cron_job(obj.setdefault("spec", {}))
         case PRIORITY_CLASSES.key:
             _set(obj, "preemptionPolicy", "PreemptLowerPriority")
         case POD_GROUPS.key | COMPOSITE_POD_GROUPS.key:
@@ -64,27 +71,75 @@ def _node(node: Json) -> None:
 
 
 def _pod(spec: Json) -> None:
-    _set(spec, "restartPolicy", "Always")
-    _set(spec, "terminationGracePeriodSeconds", 30)
+    """A pod's own defaults, which the pod templates of other kinds do not have."""
+    pod_template(spec)
     if spec["terminationGracePeriodSeconds"] < 0:  # once a way to say "at once"
         spec["terminationGracePeriodSeconds"] = 1
+    _set(spec, "enableServiceLinks", True)
+    for field in ("containers", "initContainers"):
+        for container in spec.get(field) or ():
+            _requests_from_limits(container.get("resources") or {})
+            for port in container.get("ports") or () if spec.get("hostNetwork") else ():
+                if not port.get("hostPort"):
+                    port["hostPort"] = port.get("containerPort", 0)
+    if spec.get("resources"):
+        _pod_resources(spec)
+
+
+def pod_template(spec: Json) -> None:
+    """What every spec of pods has, in a pod and in a template."""
+    _set(spec, "restartPolicy", "Always")
+    _set(spec, "terminationGracePeriodSeconds", 30)
     _set(spec, "dnsPolicy", "ClusterFirst")
     _set(spec, "securityContext", {})
     _set(spec, "schedulerName", "default-scheduler")
-    _set(spec, "enableServiceLinks", True)
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if account:  # the older field mirrors the newer
         spec["serviceAccountName"] = spec["serviceAccount"] = account
     for field in ("containers", "initContainers", "ephemeralContainers"):
         for container in spec.get(field) or ():
-            _container(container, host_network=bool(spec.get("hostNetwork")))
-    if spec.get("resources"):
-        _pod_resources(spec)
+            _container(container)
     for volume in spec.get("volumes") or ():
         _volume(volume)
 
 
-def _container(container: Json, *, host_network: bool) -> None:
+def _job(job: Json) -> None:
+    spec = job.setdefault("spec", {})
+    if spec.get("parallelism") is None and spec.get("completions") is None:
+        spec["completions"] = 1
+    _set(spec, "parallelism", 1)
+    unlimited = spec.get("backoffLimitPerIndex") is not None
+    _set(spec, "backoffLimit", _MOST if unlimited else 6)
+    template = spec.setdefault("template", {})
+    labels = (template.get("metadata") or {}).get("labels")
+    if labels and not job["metadata"].get("labels"):
+        job["metadata"]["labels"] = dict(labels)
+    _set(spec, "completionMode", "NonIndexed")
+    _set(spec, "suspend", False)
+    judged = spec.get("podFailurePolicy") is not None
+    _set(spec, "podReplacementPolicy", "Failed" if judged else "TerminatingOrFailed")
+    _set(spec, "manualSelector", False)
+    _job_template(spec)
+
+
+def _cron_job(spec: Json) -> None:
+    _set(spec, "concurrencyPolicy", "Allow")
+    _set(spec, "suspend", False)
+    _set(spec, "successfulJobsHistoryLimit", 3)
+    _set(spec, "failedJobsHistoryLimit", 1)
+    _job_template(spec.setdefault("jobTemplate", {}).setdefault("spec", {}))
+
+
+def _job_template(spec: Json) -> None:
+    """What the spec of a Job has also in the template of a CronJob."""
+    pod_template(spec.setdefault("template", {}).setdefault("spec", {}))
+    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
+        for pattern in rule.get("onPodConditions") or ():
+            if not pattern.get("status"):
+                pattern["status"] = "True"
+
+
+def _container(container: Json) -> None:
     _set(container, "terminationMessagePath", "/dev/termination-log")
     _set(container, "terminationMessagePolicy", "File")
     if not container.get("imagePullPolicy"):
@@ -92,8 +147,6 @@ def _container(container: Json, *, host_network: bool) -> None:
         container["imagePullPolicy"] = "Always" if latest else "IfNotPresent"
     for port in container.get("ports") or ():
         _set(port, "protocol", "TCP")
-        if host_network and not port.get("hostPort"):
-            port["hostPort"] = port.get("containerPort", 0)
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe := container.get(name):
             for field, value in _PROBE.items():
@@ -105,7 +158,6 @@ def _container(container: Json, *, host_network: bool) -> None:
             _handler(hook)
     for variable in container.get("env") or ():
         _reference(variable.get("valueFrom") or {})
-    _requests_from_limits(container.get("resources") or {})
 
 
 def _handler(handler: Json) -> None:

@@ -303,6 +303,8 @@ _WORDS: Final = {
     "InternalError": "Internal error",
     "FieldValueTypeInvalid": "Invalid value",
 }
+OMITTED: Final = object()
+"""A bad value that is not to be shown."""
 _WITHOUT_VALUE: Final = frozenset(
     {"FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "InternalError"}
 )
@@ -321,7 +323,7 @@ class FieldError:
     def body(self) -> str:
         """All but the field's path."""
         text = _WORDS[self.type]
-        if self.type not in _WITHOUT_VALUE:
+        if self.type not in _WITHOUT_VALUE and self.bad_value is not OMITTED:
             text += f": {_shown(self.bad_value)}"
         return f"{text}: {self.detail}" if self.detail else text
 

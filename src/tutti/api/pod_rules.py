@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from tutti.api import names, quantity
@@ -21,7 +22,7 @@ from tutti.api.errors import (
     required,
 )
 from tutti.api.gates import Gates
-from tutti.api.metadata_rules import label_map
+from tutti.api.metadata_rules import annotation_map, label_map
 
 Json = dict[str, Any]
 
@@ -50,6 +51,18 @@ def created(pod: Json, gates: Gates) -> Iterator[FieldError]:
     if spec.get("nodeName") and spec.get("schedulingGates"):
         said = "cannot be set until all schedulingGates have been cleared"
         yield forbidden("spec.nodeName", said)
+
+
+def template(path: str, found: Json) -> Iterator[FieldError]:
+    """A template of pods, at this path of another kind's object."""
+    metadata, spec = found.get("metadata") or {}, found.get("spec") or {}
+    yield from label_map(f"{path}.labels", metadata.get("labels") or {})
+    yield from annotation_map(f"{path}.annotations", metadata.get("annotations") or {})
+    for error in _spec(spec):
+        yield replace(error, field=f"{path}.{error.field}")
+    if spec.get("ephemeralContainers"):
+        said = "ephemeral containers not allowed in pod template"
+        yield forbidden(f"{path}.spec.ephemeralContainers", said)
 
 
 def updated(new: Json, old: Json, gates: Gates) -> Iterator[FieldError]:

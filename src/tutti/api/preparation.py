@@ -14,9 +14,18 @@ from tutti.api.gates import (
     PREEMPTION_POLICY,
     RESOURCE_CLAIMS,
     TOPOLOGY,
+    WORKLOAD_WITH_JOB,
     Gates,
 )
-from tutti.api.registry import COMPOSITE_POD_GROUPS, POD_GROUPS, PODS, WORKLOADS, Storage
+from tutti.api.registry import (
+    COMPOSITE_POD_GROUPS,
+    CRONJOBS,
+    JOBS,
+    POD_GROUPS,
+    PODS,
+    WORKLOADS,
+    Storage,
+)
 
 Json = dict[str, Any]
 
@@ -36,15 +45,28 @@ _SPEC_GATES: dict[str, dict[str, str]] = {
 
 def prepare(storage: Storage, new: Json, old: Json | None, gates: Gates) -> None:
     """Takes the fields of closed gates out of the object, in place."""
+    spec, before = new.get("spec") or {}, (old or {}).get("spec") or {}
+    if storage is JOBS:
+        _drop_in_job(spec, before, gates)
+    elif storage is CRONJOBS:
+        inner, earlier = (
+            (one.get("jobTemplate") or {}).get("spec") or {} for one in (spec, before)
+        )
+        _drop_in_job(inner, earlier, gates)
     closed = _SPEC_GATES.get(storage.key)
     if closed is None:
         return
-    spec, before = new.get("spec") or {}, (old or {}).get("spec") or {}
     _drop(spec, before, closed, gates)
     if storage is WORKLOADS:
         _drop_in_templates(spec, before, gates)
     if storage is POD_GROUPS and not gates.on(RESOURCE_CLAIMS) and not before.get("resourceClaims"):
         (new.get("status") or {}).pop("resourceClaimStatuses", None)
+
+
+def _drop_in_job(spec: Json, before: Json, gates: Gates) -> None:
+    _drop(spec, before, {"scheduling": WORKLOAD_WITH_JOB}, gates)
+    pod, earlier = ((one.get("template") or {}).get("spec") or {} for one in (spec, before))
+    _drop(pod, earlier, _SPEC_GATES[PODS.key], gates)
 
 
 def _drop(obj: Json, before: Json, closed: dict[str, str], gates: Gates) -> None:

@@ -168,6 +168,26 @@ EVENTS: Final = Storage(
         "type",
     ),
 )
+JOBS: Final = Storage(
+    group="batch",
+    versions=("v1",),
+    kind="Job",
+    plural="jobs",
+    singular="job",
+    categories=("all",),
+    subresources=("status",),
+    selectable=("status.successful",),
+)
+CRONJOBS: Final = Storage(
+    group="batch",
+    versions=("v1",),
+    kind="CronJob",
+    plural="cronjobs",
+    singular="cronjob",
+    short_names=("cj",),
+    categories=("all",),
+    subresources=("status",),
+)
 LEASES: Final = Storage(
     group="coordination.k8s.io",
     versions=("v1",),
@@ -215,6 +235,8 @@ STORAGES: Final = (
     NODES,
     PODS,
     SERVICE_ACCOUNTS,
+    CRONJOBS,
+    JOBS,
     LEASES,
     COMPOSITE_POD_GROUPS,
     POD_GROUPS,

@@ -44,7 +44,7 @@ def _path_segment(path: str, value: Any) -> Iterator[FieldError]:
     yield from (invalid(path, value, problem) for problem in names.path_segment(value))
 
 
-def _at_least_one(path: str, value: Any) -> Iterator[FieldError]:
+def at_least_one(path: str, value: Any) -> Iterator[FieldError]:
     if value < 1:
         yield invalid(path, value, "must be greater than or equal to 1")
 
@@ -64,7 +64,7 @@ _NOTHING: Final = Struct()
 
 def _policy(count: str) -> Struct:
     """`basic`, or `gang` with its count. The variant is settled at creation, the count is not."""
-    gang = Struct(fields=(Rule(count, required=True, check=_at_least_one),))
+    gang = Struct(fields=(Rule(count, required=True, check=at_least_one),))
     return Struct(
         union=("basic", "gang"),
         fields=(
@@ -76,7 +76,7 @@ def _policy(count: str) -> Struct:
 
 _POLICY: Final = _policy("minCount")
 _COMPOSITE_POLICY: Final = _policy("minGroupCount")
-_CONSTRAINTS: Final = Struct(
+CONSTRAINTS: Final = Struct(
     fields=(
         Rule(
             "topology",
@@ -85,8 +85,8 @@ _CONSTRAINTS: Final = Struct(
         ),
     )
 )
-_DISRUPTION: Final = Struct(union=("single", "all"))
-_CLAIM: Final = Struct(
+DISRUPTION: Final = Struct(union=("single", "all"))
+CLAIM: Final = Struct(
     union=("resourceClaimName", "resourceClaimTemplateName"),
     fields=(
         Rule("name", required=True, check=_short_name),
@@ -100,9 +100,7 @@ _REFERENCE: Final = Struct(
         Rule("templateName", required=True, check=_short_name),
     )
 )
-_CLAIMS: Final = Rule(
-    "resourceClaims", immutable=True, most=_MOST_CLAIMS, key="name", inside=_CLAIM
-)
+_CLAIMS: Final = Rule("resourceClaims", immutable=True, most=_MOST_CLAIMS, key="name", inside=CLAIM)
 _PRIORITY: Final = (
     Rule("priorityClassName", immutable=True, check=_long_name),
     Rule("priority", pointer=True, immutable=True, check=_user_priority),
@@ -119,9 +117,9 @@ _TEMPLATE: Final = Struct(
     fields=(
         Rule("name", required=True, check=_short_name),
         Rule("schedulingPolicy", inside=_POLICY),
-        Rule("schedulingConstraints", gate=TOPOLOGY, immutable=True, inside=_CONSTRAINTS),
+        Rule("schedulingConstraints", gate=TOPOLOGY, immutable=True, inside=CONSTRAINTS),
         _CLAIMS,
-        Rule("disruptionMode", immutable=True, inside=_DISRUPTION),
+        Rule("disruptionMode", immutable=True, inside=DISRUPTION),
         *_PRIORITY,
     )
 )
@@ -133,8 +131,8 @@ _COMPOSITE_TEMPLATE: Final = Struct(
     fields=(
         Rule("name", required=True, check=_short_name),
         Rule("schedulingPolicy", inside=_COMPOSITE_POLICY),
-        Rule("schedulingConstraints", immutable=True, inside=_CONSTRAINTS),
-        Rule("disruptionMode", immutable=True, inside=_DISRUPTION),
+        Rule("schedulingConstraints", immutable=True, inside=CONSTRAINTS),
+        Rule("disruptionMode", immutable=True, inside=DISRUPTION),
         *_PRIORITY,
         _TEMPLATES,
         Rule("compositePodGroupTemplates", most=_MOST_TEMPLATES, key="name", keeps_items=True),
@@ -176,9 +174,9 @@ _POD_GROUP: Final = Struct(
         ),
         Rule("workloadRef", immutable=True, inside=_REFERENCE),
         Rule("schedulingPolicy", inside=_POLICY),
-        Rule("schedulingConstraints", gate=TOPOLOGY, immutable_by_gate=True, inside=_CONSTRAINTS),
+        Rule("schedulingConstraints", gate=TOPOLOGY, immutable_by_gate=True, inside=CONSTRAINTS),
         _CLAIMS,
-        Rule("disruptionMode", required=True, immutable=True, inside=_DISRUPTION),
+        Rule("disruptionMode", required=True, immutable=True, inside=DISRUPTION),
         *_PRIORITY,
     )
 )
@@ -187,8 +185,8 @@ _COMPOSITE: Final = Struct(
         Rule("parentCompositePodGroupName", pointer=True, immutable=True, check=_long_name),
         Rule("workloadRef", required=True, immutable=True, inside=_REFERENCE),
         Rule("schedulingPolicy", immutable=True, inside=_COMPOSITE_POLICY),
-        Rule("schedulingConstraints", immutable=True, inside=_CONSTRAINTS),
-        Rule("disruptionMode", required=True, immutable=True, inside=_DISRUPTION),
+        Rule("schedulingConstraints", immutable=True, inside=CONSTRAINTS),
+        Rule("disruptionMode", required=True, immutable=True, inside=DISRUPTION),
         *_PRIORITY,
     )
 )

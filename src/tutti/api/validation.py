@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from tutti.api import core_rules, metadata_rules, names, pod_rules, scheduling_rules
+from tutti.api import core_rules, job_rules, metadata_rules, names, pod_rules, scheduling_rules
 from tutti.api.errors import FieldError
 from tutti.api.gates import ALL_OPEN, Gates
 from tutti.api.registry import (
     COMPOSITE_POD_GROUPS,
     CONFIG_MAPS,
+    CRONJOBS,
     EVENTS,
+    JOBS,
     LEASES,
     NAMESPACES,
     NODES,
@@ -79,6 +81,8 @@ _KINDS: Final[dict[str, Kind]] = {
     POD_GROUPS.key: scheduling_rules.pod_group,
     COMPOSITE_POD_GROUPS.key: scheduling_rules.composite_pod_group,
     PRIORITY_CLASSES.key: scheduling_rules.priority_class,
+    JOBS.key: job_rules.job,
+    CRONJOBS.key: job_rules.cron_job,
     NODES.key: core_rules.node,
     NAMESPACES.key: core_rules.namespace,
     CONFIG_MAPS.key: core_rules.config_map,

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tutti.api import defaults, patch, schema, validation
+from tutti.api import defaults, patch, preparation, schema, validation
 from tutti.api.errors import (
     ApiError,
     BadRequest,
@@ -130,6 +130,7 @@ async def _write(
     if target.subresource is None:
         admission.update(target, new, context.view)
     strategy.of(target.storage.key).adjust(target.subresource)(new, old)
+    preparation.prepare(target.storage, new, old, context.gates)
     errors = validation.updated(
         target.storage, target.version, old, new, target.subresource, context.gates
     )

@@ -4,7 +4,7 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
-from tutti.api import defaults, validation
+from tutti.api import defaults, preparation, validation
 from tutti.api.errors import AlreadyExists, ApiError, BadRequest, Invalid
 from tutti.server import admission, ages, bodies, options, replies, stored, strategy
 from tutti.server.context import Context
@@ -75,6 +75,7 @@ async def _written(context: Context, target: Target, new: Object, *, dry_run: bo
     target = replace(target, name=new["metadata"].get("name"))
     admission.create(target, new, context.view, context.gates)
     strategy.of(target.storage.key).created(new)
+    preparation.prepare(target.storage, new, None, context.gates)
     if errors := validation.created(target.storage, target.version, new, context.gates):
         raise Invalid.of(target.storage.qualified_kind, target.name or "", errors)
     if new["metadata"].pop("resourceVersion", ""):

@@ -76,8 +76,9 @@ def of(target: Target, found: Object, options: Deletion, now: datetime) -> Outco
         if not found["metadata"].get("deletionTimestamp"):
             grace = asked
             _mark(found, now + timedelta(seconds=grace), grace)
-    if strategy.of(target.storage.key).collected:
-        _collect(found["metadata"], options)
+    rule = strategy.of(target.storage.key)
+    if rule.collected:
+        _collect(found["metadata"], options, orphans=rule.orphans_by_default)
     if found["metadata"].get("finalizers"):
         _mark_deleting(found, now, grace)
         return Marked(found)
@@ -99,7 +100,7 @@ def _of_namespace(found: Object, options: Deletion, now: datetime) -> Outcome:
     if not metadata.get("deletionTimestamp"):
         metadata["deletionTimestamp"] = ages.stamp(now)
         found.setdefault("status", {})["phase"] = "Terminating"
-        _collect(metadata, options)
+        _collect(metadata, options, orphans=False)
         return Marked(found)
     if found.get("spec", {}).get("finalizers") or metadata.get("finalizers"):
         return Pending()
@@ -155,10 +156,10 @@ def _mark_deleting(found: Object, now: datetime, grace: int) -> None:
         metadata["deletionGracePeriodSeconds"] = 0
 
 
-def _collect(metadata: Object, options: Deletion) -> None:
+def _collect(metadata: Object, options: Deletion, *, orphans: bool) -> None:
     """Put on or take off the finalizers that tell the garbage collector what to do first."""
     stood = metadata.get("finalizers", [])
-    wanted = _propagation(stood, options)
+    wanted = _propagation(stood, options, ORPHAN if orphans else None)
     kept = [one for one in stood if one not in (ORPHAN, FOREGROUND)]
     if wanted is not None:
         kept.append(wanted)
@@ -168,8 +169,8 @@ def _collect(metadata: Object, options: Deletion) -> None:
         metadata.pop("finalizers", None)
 
 
-def _propagation(stood: list[str], options: Deletion) -> str | None:
-    """What is asked for; else what already stands on the object; else dependents go afterwards."""
+def _propagation(stood: list[str], options: Deletion, default: str | None) -> str | None:
+    """What is asked for; else what already stands on the object; else what its kind does."""
     if options.orphan_dependents is not None:
         return ORPHAN if options.orphan_dependents else None
     match options.propagation:
@@ -179,4 +180,4 @@ def _propagation(stood: list[str], options: Deletion) -> str | None:
             return FOREGROUND
         case "Background":
             return None
-    return next((one for one in stood if one in (ORPHAN, FOREGROUND)), None)
+    return next((one for one in stood if one in (ORPHAN, FOREGROUND)), default)

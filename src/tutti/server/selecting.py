@@ -128,6 +128,15 @@ class _Namespace(msgspec.Struct, frozen=True, gc=False):
     status: _Phase = _Phase()
 
 
+class _JobStatus(msgspec.Struct, frozen=True, gc=False):
+    succeeded: int = 0
+
+
+class _Job(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Metadata
+    status: _JobStatus = _JobStatus()
+
+
 class _Source(msgspec.Struct, frozen=True, gc=False):
     component: str = ""
 
@@ -162,6 +171,10 @@ def _namespace_fields(namespace: _Namespace) -> dict[str, str]:
     return {"name": namespace.metadata.name, "status.phase": namespace.status.phase}
 
 
+def _job_fields(job: _Job) -> dict[str, str]:
+    return {"status.successful": str(job.status.succeeded)}
+
+
 def _event_fields(event: _Event) -> dict[str, str]:
     about = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
     return {
@@ -183,6 +196,7 @@ _OF_KIND: dict[str, _Reader] = {
     "pods": (msgspec.json.Decoder(_Pod), _pod_fields),
     "nodes": (msgspec.json.Decoder(_Node), _node_fields),
     "namespaces": (msgspec.json.Decoder(_Namespace), _namespace_fields),
+    "jobs.batch": (msgspec.json.Decoder(_Job), _job_fields),
     "events": (msgspec.json.Decoder(_Event), _event_fields),
 }
 _OF_ANY: _Reader = (msgspec.json.Decoder(_Any), lambda _: {})

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tutti.server import pods
+from tutti.server import jobs, pods
 
 Object = dict[str, Any]
 Prepare = Callable[[Object], None]
@@ -53,6 +53,8 @@ class Strategy:
     creates_on_update: bool = False
     updates_unconditionally: bool = True
     returns_deleted: bool = False
+    orphans_by_default: bool = False
+    """Whether a delete that says nothing of dependents leaves them alone."""
     collected: bool = True
     """Whether finalizers of the garbage collector may be put on it."""
 
@@ -140,6 +142,15 @@ _STRATEGIES = {
     ),
     "serviceaccounts": Strategy(returns_deleted=True),
     "events": Strategy(creates_on_update=True, collected=False),
+    "jobs.batch": Strategy(
+        created=jobs.created,
+        updated=jobs.updated,
+        subresources=(("status", keeps_spec),),
+        orphans_by_default=True,
+    ),
+    "cronjobs.batch": Strategy(
+        created=jobs.fresh, updated=jobs.updated, subresources=(("status", keeps_spec),)
+    ),
     "leases.coordination.k8s.io": Strategy(creates_on_update=True, updates_unconditionally=False),
     "priorityclasses.scheduling.k8s.io": Strategy(created=_first_generation),
     "workloads.scheduling.k8s.io": Strategy(updates_unconditionally=False),
