@@ -177,6 +177,15 @@ async def test_a_pod_stays_a_while_on_a_node_that_is_not_ready(door: Door) -> No
     ]
 
 
+async def test_a_pod_may_be_put_back_without_what_admission_gave_it(door: Door) -> None:
+    sent = pod("p", priorityClassName="system-node-critical")
+    made = await door.made(PODS, sent)
+
+    again = await door.put(f"{PODS}/p", sent)
+
+    assert (again.code, again.json["spec"]) == (200, made["spec"])
+
+
 async def test_who_tolerates_everything_gets_no_more_tolerations(door: Door) -> None:
     made = await door.made(PODS, pod("p", tolerations=[{"operator": "Exists"}]))
 

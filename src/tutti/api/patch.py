@@ -58,9 +58,10 @@ def apply(
     try:
         complaints += schema.mend(mended)
     except Unusable as error:
-        raise _unusable(whole, str(error)) from None
+        raise _unusable(media_type, body, whole, str(error)) from None
     if strict and complaints:
-        raise _unusable(whole, f"strict decoding error: {', '.join(complaints)}")
+        why = f"strict decoding error: {', '.join(complaints)}"
+        raise _unusable(media_type, body, whole, why)
     return mended, complaints
 
 
@@ -134,8 +135,12 @@ def _rejected() -> ApiError:
     return Invalid("the server rejected our request due to an error in our request", {})
 
 
-def _unusable(patched: bytes, why: str) -> Invalid:
-    return Invalid.of("", "", [invalid("patch", patched.decode(), why)])
+def _unusable(media_type: str, body: bytes, patched: bytes, why: str) -> Invalid:
+    """Of a strategic patch the API server shows the patch itself, of the others what they made."""
+    shown = patched.decode()
+    if media_type == STRATEGIC_PATCH:
+        shown = strategic_patch.printed(jsontext.decode(body))
+    return Invalid.of("", "", [invalid("patch", shown, why)])
 
 
 # -- the operations of a JSON patch ----------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 from tutti.api.errors import Forbidden, NotFound
 from tutti.server.gates import Gates
 from tutti.server.routes import Target
-from tutti.server.view import CLASSES, PriorityClass, View
+from tutti.server.view import PriorityClass, View
 
 Object = dict[str, Any]
 
@@ -36,10 +36,14 @@ def create(target: Target, new: Object, view: View, gates: Gates) -> None:
             only_one_default(target, new, view, fresh=True)
 
 
-def update(target: Target, new: Object, view: View) -> None:
+def update(target: Target, new: Object, old: Object, view: View) -> None:
     """All rules for a change of an object itself (not of a subresource)."""
-    if target.storage.key == CLASSES:
-        only_one_default(target, new, view, fresh=False)
+    match target.storage.key:
+        case "pods":
+            keep_priority(new, old)
+            default_tolerations(new)
+        case "priorityclasses.scheduling.k8s.io":
+            only_one_default(target, new, view, fresh=False)
 
 
 def delete(target: Target) -> None:
@@ -87,6 +91,13 @@ def pod_priority(target: Target, pod: Object, view: View) -> None:
     spec["preemptionPolicy"] = found.preemption_policy
     if name:
         spec["priorityClassName"] = name
+
+
+def keep_priority(new: Object, old: Object) -> None:
+    """What was filled in at first stays; a client that doesn't send it back means no harm."""
+    for field in ("priority", "preemptionPolicy"):
+        if field in old["spec"]:
+            new["spec"].setdefault(field, old["spec"][field])
 
 
 def group_priority(target: Target, group: Object, view: View, gates: Gates, said: str) -> None:

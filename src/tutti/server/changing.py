@@ -128,7 +128,7 @@ async def _write(
     new = stored.form(target, new)
     _keep_metadata(target, new, old)
     if target.subresource is None:
-        admission.update(target, new, context.view)
+        admission.update(target, new, old, context.view)
     strategy.of(target.storage.key).adjust(target.subresource)(new, old)
     preparation.prepare(target.storage, new, old, context.gates)
     errors = validation.updated(

@@ -24,7 +24,6 @@ def created(pod: Object) -> None:
 def updated(new: Object, old: Object) -> None:
     """Status is kept; a change of the spec is a new generation."""
     new["status"] = old["status"]
-    _keep_priority(new["spec"], old["spec"])
     if new["spec"] != old["spec"]:
         new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -86,7 +85,7 @@ def quality(spec: Object) -> str:
     """The class of service that follows from what the containers ask for and are limited to."""
     if spec.get("resources"):
         return _quality_of(spec["resources"])
-    containers = (*spec.get("initContainers", ()), *spec.get("containers", ()))
+    containers = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
     classes = {_quality_of(container.get("resources", {})) for container in containers}
     return classes.pop() if len(classes) == 1 else "Burstable" if classes else "BestEffort"
 
@@ -106,13 +105,6 @@ def _quality_of(resources: Object) -> str:
 def _amounts(resources: dict[str, str]) -> dict[str, Any]:
     amounts = {name: quantity.parse(resources[name]) for name in _COUNTED if name in resources}
     return {name: amount for name, amount in amounts.items() if amount > 0}
-
-
-def _keep_priority(new: Object, old: Object) -> None:
-    """Priority was set by admission; a client that doesn't send it back means no harm."""
-    for field in ("priority", "preemptionPolicy"):
-        if field in old:
-            new.setdefault(field, old[field])
 
 
 def _keep_observed(new: list[Object], old: list[Object]) -> None:
