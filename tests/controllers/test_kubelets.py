@@ -39,6 +39,17 @@ async def test_a_pod_that_waited_for_its_node_runs_when_that_is_there(space: Spa
     await space.until(PODS, Pod, running("early"))
 
 
+async def test_pods_are_lost_with_their_node(space: Space):
+    doomed = f"doomed-{space.name[-6:]}"
+    labels = {"tutti.dev/pretend": "true"}
+    await space.client.create(NODES, {"metadata": {"name": doomed, "labels": labels}})
+    await space.create(PODS, "lost", pod_on(doomed))
+    await space.create(PODS, "kept", pod_on("node-0"))
+    await space.until(PODS, Pod, running("lost", "kept"))
+    await space.client.delete(NODES, None, doomed)
+    await space.until_left(PODS, "kept")
+
+
 async def test_a_deleted_pod_ends_and_goes(space: Space):
     await space.create(PODS, "a", pod_on("node-0"))
     await space.until(PODS, Pod, running("a"))

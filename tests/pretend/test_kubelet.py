@@ -105,6 +105,13 @@ def test_a_stopped_pod_has_failed_by_the_signal():
     }
 
 
+def test_a_lost_pod_says_that_it_was_disrupted():
+    status = kubelet.lost(pod("Running"), now=NOW)
+    assert status["phase"] == "Failed"
+    disruption = next(c for c in status["conditions"] if c["type"] == "DisruptionTarget")
+    assert (disruption["status"], disruption["reason"]) == ("True", "DeletionByPodGC")
+
+
 def test_a_pod_keeps_its_address_and_shares_it_with_nobody():
     taken: set[str] = set()
     for number in range(500):

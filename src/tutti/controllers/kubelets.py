@@ -1,7 +1,8 @@
 """Pretend kubelets: one controller that plays them all, for nodes that say they are pretended.
 
 What happens to a pod is decided by `pretend.kubelet`; here it is carried out. Nodes without the
-label `tutti.dev/pretend: "true"`, and their pods, are left alone.
+label `tutti.dev/pretend: "true"`, and their pods, are left alone. When a pretend node is deleted its
+pods are lost with it: they fail, and go.
 """
 
 import asyncio
@@ -36,6 +37,7 @@ class Kubelets:
         self._nodes = Informer(client, NODES, Node, label=f"{cluster.PRETEND}=true")
         self._pods = Informer(client, PODS, Pod, field="spec.nodeName!=")
         self._pods_of: defaultdict[str, set[Key]] = defaultdict(set)
+        self._lost_nodes: set[str] = set()
         self._addresses: dict[str, str] = {}  # by pod uid
         self._taken: set[str] = set()
         self._work: Work[Key] = Work(self._attend, workers=32)
@@ -53,10 +55,17 @@ class Kubelets:
     def _on_node(self, news: Seen[Node] | Gone[Node] | Relisted) -> None:
         match news:
             case Seen(node):
-                for key in self._pods_of[node.metadata.name]:
-                    self._work.add(key)
-            case Gone() | Relisted():
+                self._lost_nodes.discard(node.metadata.name)
+                self._look_at_pods_of(node)
+            case Gone(node):
+                self._lost_nodes.add(node.metadata.name)
+                self._look_at_pods_of(node)
+            case Relisted():
                 pass
+
+    def _look_at_pods_of(self, node: Node) -> None:
+        for key in self._pods_of[node.metadata.name]:
+            self._work.add(key)
 
     def _on_pod(self, news: Seen[Pod] | Gone[Pod] | Relisted) -> None:
         match news:
@@ -73,15 +82,21 @@ class Kubelets:
 
     async def _attend(self, key: Key) -> None:
         pod = self._pods.known.get(key)
-        if pod is None or ("", pod.spec.node_name) not in self._nodes.known:
+        if pod is None:
             return
+        if pod.spec.node_name in self._lost_nodes:
+            await self._lose(pod)
+        elif ("", pod.spec.node_name) in self._nodes.known:
+            await self._advance(pod)
+
+    async def _advance(self, pod: Pod) -> None:
         now = datetime.now(UTC)
         match kubelet.next_step(pod):
             case Start():
                 host = self._nodes.known["", pod.spec.node_name]
                 await self._report(pod, self._started(pod, host, now))
             case Stop(at) if at > now:
-                self._work.add(key, after=(at - now).total_seconds())
+                self._work.add(_key(pod), after=(at - now).total_seconds())
             case Stop():
                 await self._report(pod, kubelet.stopped(pod, now=now))
             case Remove():
@@ -90,6 +105,12 @@ class Kubelets:
                 pass
             case step:
                 assert_never(step)
+
+    async def _lose(self, pod: Pod) -> None:
+        if pod.status.phase in ("Succeeded", "Failed"):
+            await self._remove(pod)
+        else:
+            await self._report(pod, kubelet.lost(pod, now=datetime.now(UTC)))
 
     def _started(self, pod: Pod, host: Node, now: datetime) -> dict[str, Any]:
         uid = pod.metadata.uid

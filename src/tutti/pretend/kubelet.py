@@ -87,6 +87,19 @@ def running(pod: Pod, *, pod_ip: str, host_ip: str, now: datetime) -> Status:
     return status
 
 
+def lost(pod: Pod, *, now: datetime) -> Status:
+    """The status of a pod whose node is gone, as Kubernetes' pod garbage collector writes it."""
+    disruption = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "DeletionByPodGC",
+        "message": "PodGC: node no longer exists",
+        "lastTransitionTime": _written(now),
+    }
+    status = stopped(pod, now=now)
+    return {**status, "conditions": [*status["conditions"], disruption]}
+
+
 def stopped(pod: Pod, *, now: datetime) -> Status:
     """The status, as a strategic merge patch, of a pod whose containers obeyed a SIGTERM."""
     at = _written(now)
