@@ -6,14 +6,7 @@ import pytest
 
 from tutti.api import registry, schema
 
-SERVED = [
-    ("", "v1"),
-    ("events.k8s.io", "v1"),
-    ("coordination.k8s.io", "v1"),
-    ("scheduling.k8s.io", "v1"),
-    ("scheduling.k8s.io", "v1alpha3"),
-    ("scheduling.k8s.io", "v1beta1"),
-]
+SERVED = sorted({place for storage in registry.STORAGES for place in storage.served})
 
 
 def document(group: str, version: str) -> dict[str, Any]:
@@ -35,6 +28,20 @@ def test_every_reference_leads_to_a_schema(group: str, version: str) -> None:
     found = document(group, version)
     known = {f"#/components/schemas/{name}" for name in found["components"]["schemas"]}
     assert references(found) <= known
+
+
+@pytest.mark.parametrize(("group", "version"), SERVED)
+def test_every_action_is_about_a_kind_that_has_a_schema(group: str, version: str) -> None:
+    found = document(group, version)
+    described = [
+        kind
+        for schema in found["components"]["schemas"].values()
+        for kind in schema.get("x-kubernetes-group-version-kind", ())
+    ]
+    for path, item in found["paths"].items():
+        for action in ("get", "post", "put", "patch", "delete"):
+            if action in item:
+                assert item[action]["x-kubernetes-group-version-kind"] in described, path
 
 
 def test_a_field_says_its_type_and_how_it_is_merged() -> None:

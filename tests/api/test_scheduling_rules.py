@@ -342,7 +342,7 @@ REF = {"workloadName": "w", "templateName": "t"}
         pytest.param({"metadata": {"name": "a." + "b" * 251}, **group()}, [], id="62 long"),
         pytest.param({"metadata": {"name": "a" * 254}, **group()}, [f'metadata.name: Invalid value: "{"a" * 254}": must be no more than 253 characters'], id="62 too long"),
         pytest.param(group(disruptionMode={}), ['spec.disruptionMode: Invalid value: "": must specify one of: `single`, `all`'], id="union"),
-        pytest.param(group(priority=2000000000), ["spec.priority: Invalid value: 2000000000: must be less than or equal to 1000000000"], id="78"),
+        pytest.param(group(priorityClassName="system-cluster-critical", priority=2000000000), ["spec.priority: Invalid value: 2000000000: must be less than or equal to 1000000000"], id="78"),
     ],
 )  # fmt: skip
 def test_a_new_group(new: Json, errors: list[str]) -> None:
