@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from tests.controllers.between import between
+from tutti.api.coordination import Lease
 from tutti.api.core_v1 import Event, Pod
-from tutti.api.registry import EVENTS, NAMESPACES, NODES, POD_GROUPS, PODS
+from tutti.api.errors import NotFound
+from tutti.api.registry import EVENTS, LEASES, NAMESPACES, NODES, POD_GROUPS, PODS
 from tutti.api.scheduling import PodGroup
 from tutti.cli.credentials import Credentials, make
 from tutti.controllers.scheduler import Options, run
@@ -125,6 +127,8 @@ async def stage(embedded: Embedded) -> AsyncIterator[Stage]:
 
 
 class Running:
+    task: asyncio.Task[None]
+
     def __init__(self) -> None:
         self.port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.ready = asyncio.Event()
@@ -139,21 +143,23 @@ class Running:
 
 
 @asynccontextmanager
-async def scheduling(stage: Stage, port: int | None = None) -> AsyncIterator[Running]:
+async def scheduling(
+    stage: Stage, port: int | None = None, names: tuple[str, ...] = ()
+) -> AsyncIterator[Running]:
     """A scheduler, over another port than the server's own where that is said."""
     config = stage.config
     if port is not None:
         config = replace(config, server=f"https://127.0.0.1:{port}")
     running = Running()
     options = Options(
-        scheduler_names=(stage.name,),
+        scheduler_names=names or (stage.name,),
         lease_duration=1.0,
         identity=f"test-{secrets.token_hex(3)}",
         token="s3cret",
         listening=running.port.set_result,
         ready=running.ready.set,
     )
-    task = asyncio.create_task(run(config, options))
+    task = running.task = asyncio.create_task(run(config, options))
     try:
         yield running
     finally:
@@ -239,6 +245,21 @@ async def test_one_of_two_waits_and_is_in_order(stage: Stage) -> None:
             assert await metric(second, b"tutti_lease_held 0")
 
 
+async def test_a_scheduler_of_two_names_holds_both_leases_or_schedules_nothing(
+    stage: Stage,
+) -> None:
+    await stage.make_nodes(1, cpu=10)
+    async with scheduling(stage, names=(f"{stage.name}-other",)) as other:
+        await other.ready.wait()
+        async with scheduling(stage, names=(stage.name, f"{stage.name}-other")) as both:
+            await stage.make_gang("g", 3)
+            await stage.until(lambda: holder(stage, stage.name), True)
+            assert not both.ready.is_set()
+            assert await stage.bound() == 0
+            other.task.cancel()
+            await stage.until(stage.bound, 3)
+
+
 async def test_a_token_that_is_not_accepted_ends_nothing_and_is_said(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -255,6 +276,14 @@ async def satisfied(stage: Stage, name: str) -> bool:
 
 async def metric(running: Running, line: bytes) -> bool:
     return line in (await running.ask("/metrics")).body.splitlines()
+
+
+async def holder(stage: Stage, name: str) -> bool:
+    try:
+        lease = await stage.client.get(LEASES, "kube-system", f"tutti-{name}", into=Lease)
+    except NotFound:
+        return False
+    return bool(lease.spec.holder_identity)
 
 
 async def happened(condition: Callable[[], bool]) -> bool:

@@ -17,6 +17,7 @@ from tutti.web.metrics import Counter, Metrics
 log = logging.getLogger(__name__)
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+RESTARTS: Final = "tutti_controller_restarts_total"
 LONG_RUN: Final = 60.0
 """Seconds after which a controller that fails begins again with the first pause."""
 
@@ -40,9 +41,7 @@ class Options:
 async def run(config: Config, names: Iterable[str], options: Options) -> None:
     """Run `tutti.controllers.NAME` for each name, until cancelled."""
     metrics = Metrics()
-    restarts = metrics.counter(
-        "tutti_controller_restarts_total", "Controllers that failed and began again.", ("name",)
-    )
+    restarts = metrics.counter(RESTARTS, "Controllers that failed and began again.", ("name",))
     kept = [Kept(name, _module(name)) for name in names]
 
     def one_is_ready() -> None:

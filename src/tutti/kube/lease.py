@@ -71,6 +71,7 @@ class Elector:
         self._until = float("-inf")
         self._version = ""
         self._transitions = 0
+        self._waits_for = ""
 
     @property
     def renew_deadline(self) -> float:
@@ -105,6 +106,7 @@ class Elector:
                     # One that we saw deleted may still be held: as if it had been renewed then.
                     seen = version, self._clock() if lease or seen else float("-inf")
                 if not self._may_take(lease, since=seen[1]):
+                    self._tell_whose(lease)
                     await asyncio.sleep(self.retry_period)
                     continue
                 lease = await (self._take(lease) if lease else self._create())
@@ -150,6 +152,12 @@ class Elector:
         holder = lease.spec.holder_identity
         duration = lease.spec.lease_duration_seconds or self._duration
         return not holder or holder == self._identity or self._clock() >= since + duration
+
+    def _tell_whose(self, lease: Lease | None) -> None:
+        holder = lease.spec.holder_identity if lease else None
+        if holder and holder != self._waits_for:
+            self._waits_for = holder
+            log.info("waiting for the Lease", extra={"lease": self._name, "holder": holder})
 
     async def _read(self) -> Lease | None:
         try:

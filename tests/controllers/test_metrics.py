@@ -1,0 +1,26 @@
+from pathlib import Path
+
+from tutti.controllers.metrics import SchedulerMetrics
+from tutti.controllers.runner import RESTARTS
+from tutti.engine.messages import BindRefused, BindUnknown, Bound, PodRef
+
+PAGE = Path(__file__).parents[2] / "docs/metrics.md"
+POD = PodRef("blue", "p", "u")
+
+
+def test_every_metric_has_its_line_in_the_docs() -> None:
+    metrics = SchedulerMetrics(lambda: False)
+    rows = {line.split("`")[1] for line in PAGE.read_text().splitlines() if line.startswith("| `")}
+    assert rows == {*metrics.all.names(), RESTARTS}
+
+
+def test_bindings_are_counted_by_what_came_of_them() -> None:
+    metrics = SchedulerMetrics(lambda: True)
+    metrics.answered(Bound(POD, "n", "c"))
+    metrics.answered(Bound(POD, "n", "c"))
+    metrics.answered(BindRefused(POD, "n", "c", "Conflict", "no"))
+    metrics.answered(BindUnknown(POD, "n", "c", "silence"))
+    text = metrics.all.exposition()
+    assert b'scheduler_schedule_attempts_total{result="scheduled",profile="default"} 2' in text
+    assert b'scheduler_schedule_attempts_total{result="error",profile="default"} 2' in text
+    assert b"tutti_lease_held 1" in text
