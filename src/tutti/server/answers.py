@@ -9,6 +9,7 @@ import msgspec
 
 from tutti.api.errors import BadRequest, NotAcceptable
 from tutti.server import negotiate, printers, stored
+from tutti.server.columns import Column, Printer
 from tutti.server.negotiate import Wanted
 from tutti.server.routes import Target
 from tutti.store import Row, objects
@@ -123,7 +124,7 @@ class Shape:
         }
         return _encoder.encode(table) + b"\n"
 
-    def _table_row(self, printer: printers.Printer, value: bytes, revision: int) -> Object:
+    def _table_row(self, printer: Printer, value: bytes, revision: int) -> Object:
         row: Object = {"cells": printer.cells(_decoder.decode(value), self.now())}
         match self.include:
             case "None":
@@ -151,7 +152,7 @@ def _partial(wanted: Wanted) -> Object:
     return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{wanted.version}"}
 
 
-def _column(column: printers.Column) -> Object:
+def _column(column: Column) -> Object:
     return {
         "name": column.name,
         "type": column.type,
