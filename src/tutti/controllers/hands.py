@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tutti.controllers.binder import Binder
 from tutti.controllers.cluster import Cluster
-from tutti.controllers.conditions import Conditions
+from tutti.controllers.conditions import GROUPS, PODS, Conditions
 from tutti.controllers.events import Events
 from tutti.controllers.intents import Intents
 from tutti.controllers.lane import Lane
@@ -35,8 +35,8 @@ BINDINGS: Final = 128
 """On their way at once: an API server syncs its disk less often for many than for few."""
 OTHERS: Final = 8
 """Looks at pods, and undone bindings: of each so many at once."""
-CONNECTIONS: Final = BINDINGS + 24
-"""What is not a binding always finds some that bindings can't take, and all when they are done."""
+CONNECTIONS: Final = BINDINGS + 2 * OTHERS + GROUPS + PODS + 4
+"""Enough for all at once, made when they are needed: no lane waits for another's connections."""
 
 
 class Hands:
