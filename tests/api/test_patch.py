@@ -183,6 +183,18 @@ def test_a_patch_body_is_refused_as_a_real_server_does(
     assert refused.value.message == message
 
 
+@pytest.mark.parametrize("media_type", [patch.MERGE_PATCH, patch.STRATEGIC_PATCH])
+@pytest.mark.parametrize("depth", [140, 1_000, 100_000])
+def test_a_patch_that_is_nested_without_end_is_refused(media_type: str, depth: int) -> None:
+    body = '{"metadata":' + '{"x":' * depth + "1" + "}" * depth + "}"
+    if depth > 140:
+        with pytest.raises(BadRequest, match="invalid JSON patch"):
+            patch.apply(media_type, {}, body.encode(), PODS)
+    else:
+        patched, _ = patch.apply(media_type, {}, body.encode(), PODS)
+        assert patched["metadata"] == {}
+
+
 def test_a_patch_that_spoils_a_type_names_the_field() -> None:
     with pytest.raises(Invalid) as refused:
         patch.apply(patch.MERGE_PATCH, {}, b'{"spec":{"priority":"x"}}', PODS)

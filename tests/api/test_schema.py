@@ -229,6 +229,13 @@ def test_empty_values_that_a_server_shows_are_shown() -> None:
     assert tree["spec"] == {"podGroupTemplates": None}
 
 
+@pytest.mark.parametrize("depth", [200, 1_000, 100_000])
+@pytest.mark.parametrize(("opening", "closing"), [('{"x":', "}"), ("[", "]"), ("[", "")])
+def test_what_is_nested_without_end_is_refused(opening: str, closing: str, depth: int) -> None:
+    body = '{"spec":' + opening * depth + "1" + closing * depth + "}"
+    assert "exceeded max depth" in refusal(PODS, body)
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.text(max_size=3),
     lambda inner: (

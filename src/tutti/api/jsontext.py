@@ -11,6 +11,9 @@ import msgspec
 _KEY: Final = re.compile(rb'"[ \t\r\n]*:')
 _SPACE: Final = " \t\r\n"
 _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
+_DEEPEST: Final = 150
+END: Final = "unexpected end of JSON input"
+TOO_DEEP: Final = "exceeded max depth"
 _decode: Final = msgspec.json.Decoder().decode
 
 
@@ -19,11 +22,16 @@ class Malformed(ValueError):
 
 
 def decode(body: bytes) -> Any:
-    """The value, or Malformed."""
+    """The value, or Malformed. What is nested deeper than any object ever is counts as malformed."""
     try:
-        return _decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = _decode(body)
+    except RecursionError:
+        raise Malformed(TOO_DEEP) from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
         raise Malformed(why_malformed(body.decode(errors="replace"))) from None
+    if body.count(b"{") + body.count(b"[") > _DEEPEST:
+        _check_depth(value)
+    return value
 
 
 def duplicates(body: bytes, value: Any) -> list[str]:
@@ -61,6 +69,21 @@ def _find_repeated(value: Any, path: str, found: list[str]) -> None:
             _find_repeated(item, f"{path}[{index}]", found)
 
 
+def _check_depth(value: Any) -> None:
+    """Level by level, for all that comes after decoding goes down by calling itself."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return
+    raise Malformed(TOO_DEEP)
+
+
 def _count_keys(value: Any) -> int:
     if value.__class__ is dict:
         count = len(value)
@@ -75,9 +98,6 @@ def _count_keys(value: Any) -> int:
                 count += _count_keys(item)
         return count
     return 0
-
-
-END: Final = "unexpected end of JSON input"
 
 
 def why_malformed(text: str) -> str:
@@ -108,8 +128,8 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def _skip_value(text: str, at: int, depth: int) -> int:
-    if depth > 500:
-        raise Malformed("exceeded max depth")
+    if depth > _DEEPEST:
+        raise Malformed(TOO_DEEP)
     if at >= len(text):
         raise Malformed(END)
     match text[at]:
