@@ -36,13 +36,14 @@ class Share:
     nodes: Rows
 
 
-def plan_group(trial: Trial, leaf: Leaf) -> Plan:
+def plan_group(trial: Trial, leaf: Leaf, effort: int = 1) -> Plan:
     """Place a group in the trial. On a refusal the trial is as it was before."""
     if not leaf.missing <= leaf.pending or not leaf.pending:
         raise ValueError(f"{leaf.key} misses {leaf.missing} members, {leaf.pending} are pending")
     start = trial.checkpoint()
     batches = hardest_first(trial, by_class(leaf.batches))
-    found = find_quorum(trial, batches, leaf.missing)
+    steps = effort * trial.profile.search_steps
+    found = find_quorum(trial, batches, leaf.missing, steps=steps)
     if found.shares is None:
         return refusal_of(trial, leaf, batches, found)
     quorum = found.shares

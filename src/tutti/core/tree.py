@@ -32,12 +32,12 @@ Node = Leaf | Tree
 Ease = tuple[int, float]
 
 
-def plan_tree(trial: Trial, tree: Tree) -> Plan:
+def plan_tree(trial: Trial, tree: Tree, effort: int = 1) -> Plan:
     """Place a tree in the trial. On a refusal the trial is as it was before."""
     if not tree.children:
         raise ValueError(f"{tree.key} has no child with anything to place")
     start = trial.checkpoint()
-    growth = Growth(trial, tree)
+    growth = Growth(trial, tree, effort * trial.profile.search_steps)
     if not growth.place_quorums():
         return refuse_tree(trial, tree, proved=growth.is_proved)
     growth.add_groups(tree)
@@ -60,7 +60,7 @@ class Seated:
 class Growth:
     """A tree as it is placed, leaf by leaf; choices are undone in reverse order."""
 
-    def __init__(self, trial: Trial, root: Tree) -> None:
+    def __init__(self, trial: Trial, root: Tree, steps: int) -> None:
         self.is_proved = False
         """Whether a refusal is: nothing is left to be tried."""
         self._trial = trial
@@ -68,7 +68,8 @@ class Growth:
         self._seated: list[Seated] = []
         self._standing: dict[str, None] = {}
         self._leaves = sum(1 for _ in leaves_of(root))
-        self._steps = max(8 * self._leaves, trial.profile.search_steps // 4)
+        self._search_steps = steps
+        self._steps = max(8 * self._leaves, steps // 4)
         self._eases: dict[int, Ease] = {}
 
     def place_quorums(self) -> bool:
@@ -129,7 +130,7 @@ class Growth:
             hardest_first(self._trial, by_class(leaf.batches)),
             leaf.lacking,
             packing=packing,
-            steps=self._trial.profile.search_steps // self._leaves,
+            steps=self._search_steps // self._leaves,
         )
         if found.shares is None:
             return False
@@ -178,7 +179,7 @@ class Growth:
         if heed_others(batches) or len(batches) > MOST_CLASSES:
             return False
         batches = hardest_first(self._trial, batches)
-        search = Search(self._trial, batches, self._trial.profile.search_steps)
+        search = Search(self._trial, batches, self._search_steps)
         found = search.find(sum(leaf.lacking for leaf in needed))
         if found is None:
             self.is_proved = search.is_complete

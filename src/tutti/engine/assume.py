@@ -13,12 +13,14 @@ from tutti.engine.forest import ASSUMED, BOUND, Forest, Member, State
 class Assumptions:
     def __init__(self, cluster: Cluster, forest: Forest) -> None:
         self.freed: dict[str, None] = {}
+        self.moved = False
+        """Whether a pod came to, or left, a node: that may help who heeds other pods."""
         self._cluster = cluster
         self._forest = forest
 
     def assume(self, member: Member, node: str, commit: str) -> None:
         member.node, member.commit = node, commit
-        self._cluster.hold(member.ref.uid, member.cls, node)
+        self.hold(member)
         self._forest.move(member, ASSUMED)
 
     def confirm(self, member: Member, node: str) -> None:
@@ -26,8 +28,13 @@ class Assumptions:
         if member.state is not ASSUMED or member.node != node:
             self.release(member)
             member.node = node
-            self._cluster.hold(member.ref.uid, member.cls, node)
+            self.hold(member)
         self._forest.move(member, BOUND)
+
+    def hold(self, member: Member) -> None:
+        """The member counts on its node, as what it is now."""
+        self._cluster.hold(member.ref.uid, member.cls, member.node)
+        self.moved = True
 
     def forget(self, member: Member, state: State) -> None:
         """It was not bound after all; it stands where it stood before."""
@@ -40,6 +47,7 @@ class Assumptions:
         if member.node:
             self._cluster.release(member.ref.uid)
             self.freed[member.node] = None
+            self.moved = True
             member.node = ""
 
     def release_unbound(self, member: Member) -> None:

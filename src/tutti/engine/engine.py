@@ -51,7 +51,7 @@ from tutti.engine.messages import (
 )
 from tutti.engine.queue import Entry, Phase, Queue, Rank
 from tutti.engine.report import RootReport, report
-from tutti.engine.roots import Shape, leaf_of, shape_of
+from tutti.engine.roots import Shape, shape_of, value_of
 from tutti.engine.settings import Settings
 from tutti.engine.sleepers import Sleepers
 from tutti.engine.words import Words
@@ -60,6 +60,8 @@ WORK_PER_ROOT = 10
 """What a root costs of a turn's budget beside its members."""
 UNIT_BYTES = 256
 """What a unit of a root that is about to be tried may take on the Lease."""
+WIDEST = 6
+"""How often the search for a root that was refused without a proof doubles its budget."""
 INTENT_INTERVAL = 1.0
 """How long units that are done may stay on the Lease when nothing else has to be written."""
 
@@ -345,8 +347,12 @@ class Engine:
             self._stop_sleeping(entry)
             self.queue.activate(entry, entry.rank, now)
         freed, self.assumptions.freed = self.assumptions.freed, {}
+        moved, self.assumptions.moved = self.assumptions.moved, False
         if freed and self._sleepers:
             for entry in self._sleepers.helped(self._the_trial(), freed):
+                self._rouse(entry, now)
+        if moved:
+            for entry in self._sleepers.heed_what_moved():
                 self._rouse(entry, now)
 
     def _rouse(self, entry: Entry, now: float) -> None:
@@ -386,7 +392,8 @@ class Engine:
     def _try(self, entry: Entry, root: Group, now: float) -> None:
         shape = shape_of(root)
         known = self._refused_shapes.get(shape)
-        answer = known if known is not None else plan(self._the_trial(), leaf_of(root))
+        effort = 2 ** min(entry.refusals, WIDEST)
+        answer = known or plan(self._the_trial(), value_of(root), effort=effort)
         match answer:
             case Refusal():
                 self._refused_shapes[shape] = answer
@@ -408,7 +415,7 @@ class Engine:
         if root is None or self.forest.root_of(root) is not root:
             return
         if _can_be_tried(root):
-            answer = plan(self._the_trial(), leaf_of(root))
+            answer = plan(self._the_trial(), value_of(root))
             if isinstance(answer, Placed):
                 self.flights.launch(key, (*answer.bindings, *answer.extras))
 
@@ -456,9 +463,7 @@ class Engine:
 
 
 def _can_be_tried(root: Group) -> bool:
-    tally = root.tally
-    composite = root.kind == "CompositePodGroup"
-    return bool(tally.workable and not tally.mixed) and root.fault is None and not composite
+    return bool(root.tally.workable and not root.tally.mixed) and root.fault is None
 
 
 def _rank(root: Group) -> Rank:

@@ -108,7 +108,7 @@ class Intake:
         if occupies:
             member.node = spec.node_name
             member.commit = mark_of(pod)
-            self._cluster.hold(member.ref.uid, cls, spec.node_name)
+            self._assumptions.hold(member)
         elif state in UNBOUND:
             said = said_of(pod.status.conditions, "PodScheduled")
             if said is not None and said[0] == "False":

@@ -59,12 +59,12 @@ def report(root: Group, entry: Entry | None) -> RootReport:
         fits=refusal.fits if refusal is not None else None,
         proved=refusal.proved if refusal is not None else None,
         message=refusal.message if refusal is not None else "",
-        groups=tuple(_lines(root, refusal, 0)),
+        groups=tuple(_lines(root, root, refusal, 0)),
     )
 
 
-def _lines(group: Group, refusal: Refusal | None, depth: int) -> list[GroupLine]:
-    view = outlook(group, refusal)
+def _lines(group: Group, root: Group, refusal: Refusal | None, depth: int) -> list[GroupLine]:
+    view = outlook(group, root, refusal)
     counts = group.counts
     if group.kind == "CompositePodGroup":
         has = group.tallies[0]
@@ -87,7 +87,7 @@ def _lines(group: Group, refusal: Refusal | None, depth: int) -> list[GroupLine]
             for member in sorted(group.members.values(), key=lambda member: member.ref.name)
         ),
     )
-    below = (_lines(child, refusal, depth + 1) for child in group.ordered_children())
+    below = (_lines(child, root, refusal, depth + 1) for child in group.ordered_children())
     return [line, *(deeper for lines in below for deeper in lines)]
 
 

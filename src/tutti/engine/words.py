@@ -64,38 +64,71 @@ class Outlook:
         return self.reason in ("WaitingForObject", "WaitingForMembers", "Gated")
 
 
-def outlook(group: Group, refusal: Refusal | None) -> Outlook:
-    if group.fault is not None:
-        return Outlook("Invalid", group.fault)
-    if (mixed := mixture(group)) is not None:
-        return Outlook("Invalid", mixed)
+def outlook(group: Group, root: Group, refusal: Refusal | None) -> Outlook:
+    """`refusal` is the root's last one, while it holds."""
+    if (wrong := fault_of(root)) is not None:
+        return Outlook("Invalid", wrong)
     if not group.is_there:
         return Outlook("WaitingForObject", f"waiting for {_named(group)} to be created")
-    if group.kind == "CompositePodGroup" or group.parent is not None:
-        return Outlook("NotFound", "trees of groups are not scheduled by Tutti yet")
     if group.tally.standing:
-        return Outlook("Bound", _standing_sentence(group, refusal))
+        return Outlook("Bound", _standing_sentence(group, own_refusal(group, root, refusal)))
     if group.counts[ASSUMED]:
         return Outlook("Committing", f"{_bound(group)}, {group.counts[ASSUMED]} being bound")
-    why = _refused(group, refusal) if group.tally.admissible else _short_of_members(group)
+    why = _waiting(group) or _refused(group, root, refusal)
     if group.counted:
-        lost = group.quorum - group.counted
-        return Outlook("BelowQuorum", f"{_bound(group)}, {lost} short: {why.sentence}")
+        short = group.quorum - group.counted
+        return Outlook("BelowQuorum", f"{_bound(group)}, {short} short: {why.sentence}")
     return why
 
 
-def _refused(group: Group, refusal: Refusal | None) -> Outlook:
+def fault_of(root: Group) -> str | None:
+    """What is wrong with the tree, in its layout or in its members."""
+    if root.fault is not None or not root.tally.mixed:
+        return root.fault
+    return next((mixed for leaf in root.leaves() if (mixed := mixture(leaf)) is not None), None)
+
+
+def own_refusal(group: Group, root: Group, refusal: Refusal | None) -> Refusal | None:
+    """What the last refusal of the root says of this group itself; None if it says nothing."""
+    if refusal is None or group is root:
+        return refusal
+    return dict(refusal.below).get(group.key)
+
+
+def _waiting(group: Group) -> Outlook | None:
+    """What has to come before anything of the group can be placed, if something has to."""
+    if not group.tally.admissible:
+        return _short(group)
+    above = group.parent
+    while above is not None:
+        if not above.is_there:
+            return Outlook("WaitingForObject", f"waiting for {_named(above)} to be created")
+        if not above.tally.admissible:
+            return Outlook("WaitingForMembers", f"{_named(above)} {_short(above).sentence}")
+        above = above.parent
+    return None
+
+
+def _refused(group: Group, root: Group, refusal: Refusal | None) -> Outlook:
     if refusal is None:
         return Outlook("Committing", f"{_bound(group)}, and is about to be tried")
-    return Outlook("ProvedImpossible" if refusal.proved else "NotFound", refusal.message)
+    own = own_refusal(group, root, refusal)
+    if own is not None:
+        return Outlook("ProvedImpossible" if own.proved else "NotFound", own.message)
+    reason: Reason = "ProvedImpossible" if refusal.proved else "NotFound"
+    return Outlook(reason, f"{_named(root)} {refusal.message}")
 
 
-def _short_of_members(group: Group) -> Outlook:
+def _short(group: Group) -> Outlook:
+    if group.kind == "CompositePodGroup":
+        complete = group.tallies[0]
+        needs = f"needs {_number(group.quorum, 'group')}, {complete} {_are(complete)} complete"
+        return Outlook("WaitingForMembers", needs)
     counts = group.counts
     here = group.counted + sum(counts[state] for state in (ASSUMED, PENDING, GATED, REPORTED))
-    needs = f"needs {_number(group.quorum, 'member')}, {here} {'is' if here == 1 else 'are'} here"
+    needs = f"needs {_number(group.quorum, 'member')}, {here} {_are(here)} here"
     if gated := counts[GATED]:
-        held = "it is" if gated == here == 1 else f"{gated} {'is' if gated == 1 else 'are'}"
+        held = "it is" if gated == here == 1 else f"{gated} {_are(gated)}"
         reason: Reason = "Gated" if here >= group.quorum else "WaitingForMembers"
         return Outlook(reason, f"{needs}: {held} held by scheduling gates")
     if reported := counts[REPORTED]:
@@ -121,6 +154,10 @@ def _bound(group: Group) -> str:
 
 def _named(group: Group) -> str:
     return f'{group.kind} "{group.name}"'
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _number(count: int, what: str) -> str:
@@ -149,9 +186,9 @@ class Words:
         actions: list[Action] = []
         held_back = False
         for group in root.all():
-            view = outlook(group, refusal)
-            actions.extend(self._about_group(group, view, refusal))
-            for member, word in _pod_words(group, view, refusal):
+            view = outlook(group, root, refusal)
+            actions.extend(self._about_group(group, root, view, refusal))
+            for member, word in _pod_words(group, root, view, refusal):
                 if member.said == (word.reason, word.message):
                     continue
                 if quiet and member.said is not None and member.said[0] == word.reason:
@@ -166,7 +203,7 @@ class Words:
         self._said_at.pop(key, None)
 
     def _about_group(
-        self, group: Group, view: Outlook, refusal: Refusal | None
+        self, group: Group, root: Group, view: Outlook, refusal: Refusal | None
     ) -> Iterator[Action]:
         if not self.group_status or group.kind == "Pod":
             return
@@ -181,8 +218,9 @@ class Words:
             composite = group.kind == "CompositePodGroup"
             reason = "Invalid" if composite else "SchedulerError"
             yield from _say(group, condition, "False", reason, view.sentence)
-        elif refusal is not None and group.tally.admissible and not group.tally.standing:
-            yield from _say(group, condition, "False", "Unschedulable", _upstream(group, refusal))
+        elif refusal is not None and not group.tally.standing and _waiting(group) is None:
+            said = _upstream(group, root, refusal)
+            yield from _say(group, condition, "False", "Unschedulable", said)
 
 
 def is_scheduled(group: Group) -> bool:
@@ -201,41 +239,48 @@ def scheduled_note(member: Member) -> Note:
     return Note(ref, "Normal", "Scheduled", "Binding", message)
 
 
-def _upstream(group: Group, refusal: Refusal) -> str:
-    """The sentence of kube-scheduler's own condition."""
+def _upstream(group: Group, root: Group, refusal: Refusal) -> str:
+    """The sentence of kube-scheduler's own condition; it says minCount for groups of groups too."""
+    own = own_refusal(group, root, refusal)
+    if own is None:
+        group, own = root, refusal
+    counted = 0 if group.kind == "CompositePodGroup" else group.counted
     return (
         f"minCount ({group.quorum}) cannot be satisfied: "
-        f"{group.counted + refusal.fits} scheduled, 0 remaining"
+        f"{counted + own.fits} scheduled, 0 remaining"
     )
 
 
 def _pod_words(
-    group: Group, view: Outlook, refusal: Refusal | None
+    group: Group, root: Group, view: Outlook, refusal: Refusal | None
 ) -> Iterator[tuple[Member, PodWord]]:
     counts = group.counts
     if not (counts[PENDING] or counts[GATED] or counts[REPORTED]):
         return
     if counts[GATED] or counts[REPORTED]:
         yield from _held_words(group)
-    waiting = (member for alike in group.pending.values() for member in alike.values())
     if view.reason == "Invalid":
         word = PodWord("SchedulerError", view.sentence)
-    elif not (group.is_there and group.tally.admissible) or not group.eligible or group.parent:
+    elif not group.is_there or not group.eligible or _waiting(group) is not None:
         word = PodWord("NotReadyForScheduling", view.sentence)
     elif refusal is not None:
-        yield from _refused_words(group, refusal)
+        yield from _refused_words(group, root, refusal)
         return
     else:
         return
-    for member in waiting:
-        yield member, word
+    for alike in group.pending.values():
+        for member in alike.values():
+            yield member, word
 
 
-def _refused_words(group: Group, refusal: Refusal) -> Iterator[tuple[Member, PodWord]]:
+def _refused_words(group: Group, root: Group, refusal: Refusal) -> Iterator[tuple[Member, PodWord]]:
     """Members that could have been placed speak of the group, the others of the nodes."""
-    alone = PodWord("Unschedulable", refusal.tally.sentence())
-    together = PodWord("Unschedulable", f"pod group is unschedulable, {_upstream(group, refusal)}")
-    placeable = refusal.fits if group.gang and not group.tally.standing else 0
+    own = own_refusal(group, root, refusal)
+    together = PodWord(
+        "Unschedulable", f"pod group is unschedulable, {_upstream(group, root, refusal)}"
+    )
+    alone = PodWord("Unschedulable", own.tally.sentence()) if own is not None else together
+    placeable = own.fits if own is not None and group.gang and not group.tally.standing else 0
     by_name = sorted(
         chain.from_iterable(alike.values() for alike in group.pending.values()),
         key=lambda member: member.ref.name,
