@@ -23,6 +23,8 @@ from tutti.engine.forest import ASSUMED, Group
 from tutti.engine.messages import Unit
 
 MARK = "tutti.dev/commit"
+DEEPEST = 8
+"""Levels looked at: groups that form a ring have no end, and stand for nothing."""
 
 
 class Stage(Enum):
@@ -99,21 +101,23 @@ def top_of(leaf: Group) -> Group | None:
     return top
 
 
-def would_stand(group: Group) -> bool:
+def would_stand(group: Group, depth: int = 0) -> bool:
     """Whether its quorum holds once everything that is assumed is bound."""
     if group.kind != "CompositePodGroup":
         return group.is_there and group.counted + group.counts[ASSUMED] >= group.quorum
-    standing = sum(would_stand(child) for child in group.children.values())
+    if depth > DEEPEST:
+        return False
+    standing = sum(would_stand(child, depth + 1) for child in group.children.values())
     return group.is_there and standing >= group.quorum
 
 
-def halves(group: Group) -> Iterator[Group]:
+def halves(group: Group, depth: int = 0) -> Iterator[Group]:
     """The leaves, at and below this group, that must not keep what a commit bound there."""
-    if not group.tally.standing:
+    if not group.tally.standing or depth > DEEPEST:
         yield from group.leaves()
     else:
         for child in group.ordered_children():
-            yield from halves(child)
+            yield from halves(child, depth + 1)
 
 
 def is_whole(group: Group, commit: Commit) -> bool:

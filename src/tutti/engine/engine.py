@@ -20,6 +20,7 @@ from tutti.engine.encode import Cluster
 from tutti.engine.flights import Flights
 from tutti.engine.forest import LEAVING, Forest, Group
 from tutti.engine.intake import Intake
+from tutti.engine.layout import lay_out
 from tutti.engine.messages import (
     Action,
     BindRefused,
@@ -116,8 +117,10 @@ class Engine:
                 self.intake.group_seen(group)
             case GroupGone(ref) | CompositeGone(ref):
                 self.forest.uproot(ref.kind, ref.namespace, ref.name, ref.uid)
-            case WorkloadSeen() | WorkloadGone():
-                pass
+            case WorkloadSeen(workload):
+                self.forest.workload_seen(workload)
+            case WorkloadGone(namespace, name):
+                self.forest.workload_gone(namespace, name)
             case Edition(composites, group_status):
                 self.forest.use_composites(composites)
                 self._words.group_status = group_status
@@ -279,6 +282,8 @@ class Engine:
         if root is None or self.forest.root_of(root) is not root:
             self._leave_queue(key, now)
             return
+        if not root.laid_out:
+            lay_out(root, self.forest.workloads)
         tally = root.tally
         entry = self.queue.entries.get(key)
         if entry is not None and entry.phase is Phase.IN_FLIGHT:
@@ -463,7 +468,9 @@ class Engine:
 
 
 def _can_be_tried(root: Group) -> bool:
-    return bool(root.tally.workable and not root.tally.mixed) and root.fault is None
+    tally = root.tally
+    sound = root.fault is None and root.unserved is None and not tally.mixed
+    return sound and bool(tally.workable)
 
 
 def _rank(root: Group) -> Rank:

@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from tutti.api.core_v1 import Pod
-from tutti.api.scheduling import CompositePodGroup, PodGroup
+from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
 from tutti.core.pods import PodClass
 from tutti.engine.messages import GroupRef, PodRef
 
@@ -81,6 +81,7 @@ class Group:
     """A place in the forest: a PodGroup, a CompositePodGroup, or the group of one of a lone pod."""
 
     __slots__ = (
+        "awaited",
         "children",
         "counts",
         "fault",
@@ -100,6 +101,7 @@ class Group:
         "said",
         "tallies",
         "tally",
+        "unserved",
     )
 
     def __init__(self, kind: Kind, namespace: str, name: str) -> None:
@@ -121,6 +123,11 @@ class Group:
         self.tallies = [0] * len(Tally._fields)
         self.laid_out = False
         self.fault: str | None = None
+        """Of a root: what is wrong with the layout of its tree."""
+        self.unserved: str | None = None
+        """Of a root: what its tree asks for, and is not supported yet."""
+        self.awaited: tuple[str, ...] = ()
+        """Templates of which a child group should be here, and isn't."""
         self.said: dict[str, tuple[str, str, str]] = {}
 
     @property
@@ -133,6 +140,16 @@ class Group:
     @property
     def is_there(self) -> bool:
         return self.object is not None or self.kind == "Pod"
+
+    @property
+    def workload(self) -> str | None:
+        ref = self.object.spec.workload_ref if self.object is not None else None
+        return ref.workload_name if ref is not None else None
+
+    @property
+    def template(self) -> str | None:
+        ref = self.object.spec.workload_ref if self.object is not None else None
+        return ref.template_name if ref is not None else None
 
     @property
     def counted(self) -> int:
@@ -153,15 +170,18 @@ class Group:
         return self.gang and self.quorum > 1
 
     def leaves(self) -> Iterator[Group]:
-        if self.kind != "CompositePodGroup":
-            yield self
-        for child in self.ordered_children():
-            yield from child.leaves()
+        return (group for group in self.all() if group.kind != "CompositePodGroup")
 
     def all(self) -> Iterator[Group]:
-        yield self
-        for child in self.ordered_children():
-            yield from child.all()
+        """This group and everything below, each once, even where groups form a ring."""
+        seen = {self.key}
+        waiting = [self]
+        while waiting:
+            group = waiting.pop()
+            yield group
+            below = [child for child in group.ordered_children() if child.key not in seen]
+            seen.update(child.key for child in below)
+            waiting.extend(reversed(below))
 
     def ordered_children(self) -> list[Group]:
         """By creation, then by name: a tie-break that no arrival order can change."""
@@ -191,6 +211,10 @@ class Group:
         return min((p for leaf in self.leaves() for p in leaf.priorities), default=0)
 
 
+def named(group: Group) -> str:
+    return f'{group.kind} "{group.name}"'
+
+
 def key_of(kind: Kind, namespace: str, name: str) -> str:
     return f"{kind}/{namespace}/{name}"
 
@@ -202,6 +226,8 @@ class Forest:
         self.groups: dict[str, Group] = {}
         self.members: dict[str, Member] = {}
         self.touched: dict[str, None] = {}
+        self.workloads: dict[tuple[str, str], Workload] = {}
+        self._of_workload: dict[tuple[str, str], dict[str, None]] = {}
         self._uids: dict[tuple[str, str], str] = {}
         self._composites = True
 
@@ -280,7 +306,9 @@ class Forest:
         group = self._place(kind, meta.namespace, meta.name)
         if group.object is not None and group.object.metadata.uid != meta.uid:
             group.said = {}
+        self._file_under_workload(group, False)
         group.object = made
+        self._file_under_workload(group, True)
         group.gang, group.quorum = policy_of(made)
         self._unsettle(group)
         self._attach(group)
@@ -292,6 +320,7 @@ class Forest:
         group = self.groups.get(key_of(kind, namespace, name))
         if group is None or group.object is None or group.object.metadata.uid != uid:
             return None
+        self._file_under_workload(group, False)
         group.object = None
         group.gang, group.quorum = False, 1
         group.said = {}
@@ -300,6 +329,15 @@ class Forest:
         self._weigh(group)
         self._prune(group)
         return group
+
+    def workload_seen(self, workload: Workload) -> None:
+        key = workload.metadata.namespace, workload.metadata.name
+        self.workloads[key] = workload
+        self._unsettle_workload(key)
+
+    def workload_gone(self, namespace: str, name: str) -> None:
+        self.workloads.pop((namespace, name), None)
+        self._unsettle_workload((namespace, name))
 
     def use_composites(self, served: bool) -> None:
         """Where no composite groups are served, a left-over parent reference means nothing."""
@@ -407,6 +445,9 @@ class Forest:
                 tallies = parent.tallies
                 for index, (now, before) in enumerate(zip(tally, at.tally, strict=True)):
                     tallies[index] += now - before
+            if at.tally.standing and not tally.standing:
+                # It is held to its template again, once nothing of it runs.
+                self._unsettle(at)
             at.tally = tally
             at = parent
 
@@ -436,6 +477,22 @@ class Forest:
                 parent.tallies[index] += value
             self._weigh(parent)
         self._unsettle(group)
+
+    def _file_under_workload(self, group: Group, here: bool) -> None:
+        name = group.workload
+        if name is None:
+            return
+        alike = self._of_workload.setdefault((group.namespace, name), {})
+        if here:
+            alike[group.key] = None
+        else:
+            alike.pop(group.key, None)
+            if not alike:
+                del self._of_workload[group.namespace, name]
+
+    def _unsettle_workload(self, key: tuple[str, str]) -> None:
+        for group in self._of_workload.get(key, ()):
+            self._unsettle(self.groups[group])
 
     def _unsettle(self, group: Group) -> None:
         """The layout of the tree has to be looked at again."""

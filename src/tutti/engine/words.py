@@ -23,6 +23,7 @@ from tutti.engine.forest import (
     Group,
     Member,
     mixture,
+    named,
 )
 from tutti.engine.messages import Action, Note, SetGroupCondition, SetPodCondition
 
@@ -68,8 +69,10 @@ def outlook(group: Group, root: Group, refusal: Refusal | None) -> Outlook:
     """`refusal` is the root's last one, while it holds."""
     if (wrong := fault_of(root)) is not None:
         return Outlook("Invalid", wrong)
+    if root.unserved is not None:
+        return Outlook("NotFound", root.unserved)
     if not group.is_there:
-        return Outlook("WaitingForObject", f"waiting for {_named(group)} to be created")
+        return Outlook("WaitingForObject", f"waiting for {named(group)} to be created")
     if group.tally.standing:
         return Outlook("Bound", _standing_sentence(group, own_refusal(group, root, refusal)))
     if group.counts[ASSUMED]:
@@ -102,9 +105,9 @@ def _waiting(group: Group) -> Outlook | None:
     above = group.parent
     while above is not None:
         if not above.is_there:
-            return Outlook("WaitingForObject", f"waiting for {_named(above)} to be created")
+            return Outlook("WaitingForObject", f"waiting for {named(above)} to be created")
         if not above.tally.admissible:
-            return Outlook("WaitingForMembers", f"{_named(above)} {_short(above).sentence}")
+            return Outlook("WaitingForMembers", f"{named(above)} {_short(above).sentence}")
         above = above.parent
     return None
 
@@ -116,13 +119,16 @@ def _refused(group: Group, root: Group, refusal: Refusal | None) -> Outlook:
     if own is not None:
         return Outlook("ProvedImpossible" if own.proved else "NotFound", own.message)
     reason: Reason = "ProvedImpossible" if refusal.proved else "NotFound"
-    return Outlook(reason, f"{_named(root)} {refusal.message}")
+    return Outlook(reason, f"{named(root)} {refusal.message}")
 
 
 def _short(group: Group) -> Outlook:
     if group.kind == "CompositePodGroup":
         complete = group.tallies[0]
         needs = f"needs {_number(group.quorum, 'group')}, {complete} {_are(complete)} complete"
+        if group.awaited:
+            names = ", ".join(f'"{name}"' for name in group.awaited)
+            needs += f"; there is no group of template {names} yet"
         return Outlook("WaitingForMembers", needs)
     counts = group.counts
     here = group.counted + sum(counts[state] for state in (ASSUMED, PENDING, GATED, REPORTED))
@@ -150,10 +156,6 @@ def _standing_sentence(group: Group, refusal: Refusal | None) -> str:
 
 def _bound(group: Group) -> str:
     return f"needs {group.quorum}, {group.counted} bound"
-
-
-def _named(group: Group) -> str:
-    return f'{group.kind} "{group.name}"'
 
 
 def _are(count: int) -> str:
@@ -261,7 +263,12 @@ def _pod_words(
         yield from _held_words(group)
     if view.reason == "Invalid":
         word = PodWord("SchedulerError", view.sentence)
-    elif not group.is_there or not group.eligible or _waiting(group) is not None:
+    elif (
+        root.unserved is not None
+        or not group.is_there
+        or not group.eligible
+        or _waiting(group) is not None
+    ):
         word = PodWord("NotReadyForScheduling", view.sentence)
     elif refusal is not None:
         yield from _refused_words(group, root, refusal)
