@@ -7,16 +7,19 @@ was True stays True.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from tests.engine.stage import Stage, basic, gang, node, pod
+from tests.engine.stage import Stage, basic, composite, gang, node, pod
 from tutti.api.core_v1 import Pod
 from tutti.api.scheduling import PodGroup
 from tutti.engine.messages import Action, Bind, LeaseHeld, LeaseLost, SetGroupCondition
 
 GROUPS = ["a", "b", "c"]
+QUORUM_OF_TOP = 2
 CPU = {"a": 1, "b": 2, "c": 3, "": 1}
 """Members of one group are alike here, so that what fits can be told by counting."""
 FATES = ["yes", "yes", "yes", "refused", "lost", "late", "never"]
@@ -33,6 +36,8 @@ class WatchedStage(Stage):
 
 
 class Life(RuleBasedStateMachine):
+    parents: ClassVar[dict[str, str]] = {}
+
     def __init__(self) -> None:
         super().__init__()
         self.stage = WatchedStage()
@@ -62,7 +67,9 @@ class Life(RuleBasedStateMachine):
             self.made += 1
             uid = f"{name}-{self.made}"
             self._excuse(name)
-        self.stage.add(gang(name, count, uid=uid) if count else basic(name, uid=uid))
+        parent = self.parents.get(name)
+        made = gang(name, count, uid=uid, parent=parent) if count else None
+        self.stage.add(made or basic(name, uid=uid, parent=parent))
 
     @rule(name=st.sampled_from(GROUPS), really=st.integers(0, 3))
     def delete_group(self, name: str, really: int) -> None:
@@ -199,6 +206,8 @@ class Life(RuleBasedStateMachine):
                 assert counted == 0 or counted >= quorum, f"P1: {name} has {counted} of {quorum}"
             satisfied = self.stage.satisfied(name) == "Bound"
             assert satisfied == (counted >= quorum), f"{name}: {counted} of {quorum}"
+            if name in self.parents:
+                continue
             if counted >= quorum:
                 assert self.stage.initially(name).startswith("True")
             if (policy is None and gated) or self._has_cursed(name):
@@ -257,5 +266,32 @@ def _is_pending(known: Pod) -> bool:
     )
 
 
+class LifeOfTrees(Life):
+    """Two of the groups are children of a composite that needs both."""
+
+    parents: ClassVar[dict[str, str]] = {"a": "top", "b": "top"}
+
+    @rule(really=st.integers(0, 3))
+    def make_or_delete_the_tree(self, really: int) -> None:
+        if "CompositePodGroup/top" not in self.stage.groups:
+            self.stage.add(composite("top", QUORUM_OF_TOP))
+        elif not really:
+            self._excuse("a")
+            self._excuse("b")
+            self.stage.remove("top")
+
+    def _check_at_rest(self) -> None:
+        super()._check_at_rest()
+        made = self.stage.groups.get("CompositePodGroup/top")
+        if made is None or self.excused & {"a", "b"}:
+            return
+        standing = [name for name in self.parents if any(self._counts(name)[:2])]
+        assert len(standing) in (0, QUORUM_OF_TOP), f"P1: only {standing} of the tree are bound"
+        if standing:
+            assert self.stage.satisfied("top") == "Bound"
+
+
 TestLife = Life.TestCase
+TestLifeOfTrees = LifeOfTrees.TestCase
+TestLifeOfTrees.settings = settings(stateful_step_count=60)
 TestLife.settings = settings(stateful_step_count=60)
