@@ -128,11 +128,11 @@ async def _rise(
 
 
 def _hand_out(kubeconfig: Path, to: Path) -> None:
-    """A copy for its owner's eyes alone."""
-    with contextlib.suppress(FileNotFoundError):
-        to.unlink()
+    """A copy for its owner's eyes alone, from the first byte."""
+    content = kubeconfig.read_text()
+    to.unlink(missing_ok=True)
     with os.fdopen(os.open(to, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-        file.write(kubeconfig.read_text())
+        file.write(content)
 
 
 def _check_place(kubeconfig: Path) -> None:
