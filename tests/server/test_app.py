@@ -76,3 +76,14 @@ async def test_answers_are_pretty_for_who_asks(door: Door) -> None:
 
     assert pretty.json == plain.json
     assert pretty.body.count(b"\n") > 5 > plain.body.count(b"\n")
+
+
+async def test_requests_are_counted_by_what_they_were_and_how_they_ended(door: Door) -> None:
+    await door.made(MAPS, named("a"))
+    await door.get(f"{MAPS}/b")
+
+    lines = (await door.get("/metrics")).body.decode().splitlines()
+
+    name = "apiserver_request_total"
+    assert f'{name}{{method="POST",resource="configmaps",code="201"}} 1' in lines
+    assert f'{name}{{method="GET",resource="configmaps",code="404"}} 1' in lines

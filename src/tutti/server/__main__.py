@@ -10,11 +10,12 @@ import gc
 import logging
 import sys
 import uuid
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tutti.server import gates, seeds
+from tutti.server import expiry, gates, seeds
 from tutti.server.app import Server, is_open
 from tutti.server.context import Context
 from tutti.server.discovery import Discovery
@@ -60,17 +61,28 @@ async def _run(
     gc.freeze()
     gc.set_threshold(_YOUNG_OBJECTS, 20, 100)
     stop = stop_on_signals()
-    orphaned = asyncio.create_task(stop_with_input(stop)) if flags.exit_with_parent else None
+    beside = [expiry.keep_expiring(context)]
+    if flags.exit_with_parent:
+        beside.append(stop_with_input(stop))
     try:
-        await serve(
-            app, host=flags.host, port=flags.port, tls=tls, on_listening=_say_port, stop=stop
-        )
+        async with _running(beside):
+            await serve(
+                app, host=flags.host, port=flags.port, tls=tls, on_listening=_say_port, stop=stop
+            )
     finally:
-        if orphaned is not None:
-            orphaned.cancel()
-            with suppress(asyncio.CancelledError):
-                await orphaned
         await store.close()
+
+
+@asynccontextmanager
+async def _running(coroutines: Iterable[Coroutine[None, None, None]]) -> AsyncIterator[None]:
+    """Runs them beside the block, and no longer."""
+    tasks = [asyncio.create_task(one) for one in coroutines]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _now() -> datetime:

@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from tutti.api import registry
-from tutti.api.errors import MethodNotAllowed, NotFound
+from tutti.api.errors import ApiError, MethodNotAllowed, NotFound
 from tutti.server import (
     authorize,
     changing,
     creating,
+    deadline,
     deleting,
     options,
     reading,
@@ -57,14 +58,36 @@ class Server:
         self._discovery = discovery
         self._health = health
         self._metrics = metrics
+        self._requests = metrics.counter(
+            "apiserver_request_total",
+            "Requests for objects, by method, resource and status code.",
+            ("method", "resource", "code"),
+        )
 
     async def handle(self, request: Request) -> Response | Stream:
         """One request."""
         target = routes.parse(request.path)
         if target is None or not self._context.gates.serve(target.storage.key):
             return self._elsewhere(request)
-        answer = await self._answer(request, target)
+        answer = await self._counted(request, target)
         return _pretty(answer) if _wants_pretty(request) else answer
+
+    async def _counted(self, request: Request, target: Target) -> Response | Stream:
+        """The answer, and a mark in the metrics for it."""
+        code = 500
+        try:
+            seconds = deadline.asked(request.query) if request.query else None
+            if seconds is None:
+                answer = await self._answer(request, target)
+            else:
+                answer = await deadline.within(seconds, self._answer(request, target))
+            code = answer.status
+        except ApiError as error:
+            code = error.code
+            raise
+        finally:
+            self._requests.inc(request.method, target.storage.key, str(code))
+        return answer
 
     async def _answer(self, request: Request, target: Target) -> Response | Stream:
         if target.name is None:
