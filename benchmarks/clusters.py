@@ -31,7 +31,7 @@ def node(index: int) -> api.Node:
             name=name,
             labels={
                 "kubernetes.io/hostname": name,
-                "topology.kubernetes.io/zone": f"zone-{index % ZONES}",
+                "topology.kubernetes.io/zone": f"zone-{index // 100 % ZONES}",
                 "node.kubernetes.io/instance-type": f"shape-{index % 4}",
                 "tutti.dev/rack": f"rack-{index // 20}",
             },

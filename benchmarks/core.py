@@ -10,6 +10,7 @@ from benchmarks.clusters import SIZES, half_full, node, nodes, pod
 from benchmarks.measure import timed
 from benchmarks.report import Row
 from tutti.api import core_v1 as api
+from tutti.api.meta import LabelSelector, ObjectMeta
 from tutti.core.decide import plan
 from tutti.core.groups import Batch, Leaf
 from tutti.core.place import place
@@ -30,6 +31,8 @@ def rows(*, short: bool) -> Iterator[Row]:
     yield gangs_of_three(1, limit_ms=100)
     yield gangs_of_three(4, limit_ms=100)
     yield hopeless_gang(limit_ms=5)
+    for what, asking in ASKING.items():
+        yield neighbours(what, asking, limit_ms=150)
     yield node_updates(limit_ms=20)
     yield pod_updates(limit_ms=20)
     if not short:
@@ -100,6 +103,84 @@ def gangs_of_three(classes: int, *, limit_ms: float) -> Row:
 def _three(kinds: list[PodClass], number: int) -> Leaf:
     cls = kinds[number % len(kinds)]
     return Leaf(f"gang-{number}", (Batch(cls, ("a", "b", "c")),), quorum=3)
+
+
+def neighbours(what: str, asking: api.Pod, *, limit_ms: float) -> Row:
+    """A thousand pods that heed others, on nodes where ten pods run each."""
+    cluster = crowd()
+    for _ in range(2):  # the first look at its terms may tell the running pods apart
+        cls = cluster.class_of(asking)
+        hold_the_crowd(cluster)
+    attempt = fresh_trial(cluster)
+    chosen = place(attempt, cls, 1_000)
+    assert len(chosen) == 1_000
+    assert what in ("spread", "company") or len(np.unique(chosen)) == 1_000
+    return timed(
+        f"1,000 pods with {TERMS[what]}, 50,000 running on {FEW:,} nodes",
+        lambda trial: place(trial, cls, 1_000),
+        prepare=lambda: fresh_trial(cluster),
+        limit_ms=limit_ms,
+    )
+
+
+TERMS = {
+    "spread": "a hard spread over 50 zones",
+    "apart": "required anti-affinity per host",
+    "company": "preferred affinity",
+}
+WEB = LabelSelector(match_labels={"app": "bench"})
+NEAR_WEB = api.PodAffinityTerm(topology_key="topology.kubernetes.io/zone", label_selector=WEB)
+ASKING = {
+    "spread": pod(
+        "pending",
+        topology_spread_constraints=(
+            api.TopologySpreadConstraint(
+                max_skew=1,
+                topology_key="topology.kubernetes.io/zone",
+                when_unsatisfiable="DoNotSchedule",
+                label_selector=WEB,
+            ),
+        ),
+    ),
+    "apart": msgspec.structs.replace(
+        pod(
+            "pending",
+            affinity=api.Affinity(
+                pod_anti_affinity=api.PodAffinity(
+                    required=(
+                        api.PodAffinityTerm(
+                            topology_key="kubernetes.io/hostname",
+                            label_selector=LabelSelector(match_labels={"app": "loner"}),
+                        ),
+                    )
+                )
+            ),
+        ),
+        metadata=ObjectMeta(name="p", uid="p", namespace="default", labels={"app": "loner"}),
+    ),
+    "company": pod(
+        "pending",
+        affinity=api.Affinity(
+            pod_affinity=api.PodAffinity(
+                preferred=(api.WeightedPodAffinityTerm(weight=10, pod_affinity_term=NEAR_WEB),)
+            )
+        ),
+    ),
+}
+
+
+def crowd() -> Cluster:
+    cluster = Cluster()
+    for one in nodes(FEW):
+        cluster.node_seen(one)
+    hold_the_crowd(cluster)
+    return cluster
+
+
+def hold_the_crowd(cluster: Cluster) -> None:
+    classes = [cluster.class_of(pod("running", *size)) for size in SIZES]
+    for index in range(10 * FEW):
+        cluster.hold(f"running-{index}", classes[index % 3], f"node-{index % FEW:06}")
 
 
 def hopeless_gang(*, limit_ms: float) -> Row:

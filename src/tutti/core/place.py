@@ -15,7 +15,7 @@ import numpy as np
 from tutti.core import columns
 from tutti.core.columns import Amounts, Mask, Rows
 from tutti.core.pods import PodClass
-from tutti.core.ranking import Ranking
+from tutti.core.ranking import Ranking, largest
 from tutti.core.trial import Trial
 
 
@@ -52,10 +52,9 @@ def _one_by_one(
         within = columns.mask(len(trial.order), True)
     chosen: list[int] = []
     while len(chosen) < count:
-        row = trial.ranking(cls, packing=packing).best_of(within)
+        row = trial.ranking(cls, packing=packing).draw_one(within)
         if row is None:
             break
-        trial.take(cls, columns.rows((row,)))
         chosen.append(row)
     return columns.rows(chosen)
 
@@ -88,9 +87,7 @@ def _stretch(ranking: Ranking, count: int) -> Rows:
 
 def _candidates(ranking: Ranking, count: int) -> Rows:
     """The nodes that can be among the choices, best first: no more than there are pods."""
-    keys = ranking.keys
-    floor = np.partition(keys, len(keys) - count)[len(keys) - count] if count < len(keys) else 0
-    best = np.flatnonzero(keys >= max(floor, 1))
+    best = largest(ranking.keys, count)
     # By tie order: among equal levels the node that wins ties is emptied first.
     return best[np.argsort(-ranking.order[best])]
 

@@ -82,7 +82,7 @@ class Ranking:
             if not upcoming:
                 if drawn:
                     break
-                self._look_ahead(self._front_runners())
+                self._look_ahead(largest(keys, FRONT_RUNNERS))
                 upcoming = ahead[row]
             keys[row] = upcoming.pop()
             drawn.append(row)
@@ -107,12 +107,23 @@ class Ranking:
             for (_, worth), most in zip(self._scaled, self._most, strict=True)
         ]
 
-    def best_of(self, within: Mask) -> int | None:
-        """The best node of those in a mask, all rules asked anew."""
+    def draw_one(self, within: Mask) -> int | None:
+        """The best node of those in a mask, all rules asked anew; taken in the trial."""
         passing = self.passing() & within
         if not passing.any():
             return None
-        return int(np.argmax((self.totals(passing) * self._span + self.order + 1) * passing))
+        keys = (self.totals(passing) * self._span + self.order + 1) * passing
+        row = int(keys.argmax())
+        if not self._ahead.get(row):
+            self._look_ahead(largest(keys, FRONT_RUNNERS))
+        key, upcoming = int(self.keys[row]), self._ahead[row].pop()
+        self._trial.take(self.cls, columns.rows((row,)))
+        if upcoming or not self._scaled:
+            self.loads[row] += (upcoming - key) // self._span if upcoming else 0
+            self.keys[row] = upcoming
+            self.open[row] = upcoming > 0
+            self._seen = len(self._trial.touched)
+        return row
 
     def passing(self) -> Mask:
         """The nodes that pass every rule now, those about other pods too."""
@@ -148,13 +159,6 @@ class Ranking:
         if not self._scaled or still_open.all():
             self.open[nodes] = still_open
             self._seen = len(self._trial.touched)
-
-    def _front_runners(self) -> Rows:
-        keys = self.keys
-        if len(keys) > FRONT_RUNNERS:
-            last = np.partition(keys, len(keys) - FRONT_RUNNERS)[len(keys) - FRONT_RUNNERS]
-            return np.flatnonzero(keys >= max(last, 1))
-        return np.flatnonzero(keys)
 
     def _look_ahead(self, nodes: Rows) -> None:
         """Rescore a few nodes, for the next pod and for those after it."""
@@ -205,6 +209,12 @@ class Ranking:
         for (rule, worth), most in zip(self._scaled, self._most, strict=True):
             total = total + rule.weight * rule.scaled(worth[nodes], most)
         return total
+
+
+def largest(keys: Amounts, count: int) -> Rows:
+    """The nodes with the largest keys, in no order, without those whose key is 0."""
+    floor = np.partition(keys, len(keys) - count)[len(keys) - count] if count < len(keys) else 0
+    return np.flatnonzero(keys >= max(floor, 1))
 
 
 def allowed(snapshot: Snapshot, profile: Profile, cls: PodClass) -> Mask:

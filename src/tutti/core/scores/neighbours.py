@@ -14,13 +14,14 @@ REQUIRED_WEIGHT = 1
 
 def good_company(snapshot: Snapshot, used: Amounts, cls: PodClass, passing: Mask) -> Amounts | None:
     """The weights of all terms that speak of pods in each node's domains, from worst to best."""
-    worth = columns.amounts(len(passing))
+    by_key: dict[str, Amounts] = {}
     for pull in (*cls.asks.relations.preferences, *cls.pulled_by):
-        here = used[pull.row]
-        if np.any(here):
-            domains = snapshot.domains(pull.key)
-            weight = pull.weight or REQUIRED_WEIGHT
-            worth += weight * domains.sums(here)[domains.place]
+        weighed = used[pull.row] * (pull.weight or REQUIRED_WEIGHT)
+        by_key[pull.key] = by_key[pull.key] + weighed if pull.key in by_key else weighed
+    worth = columns.amounts(len(passing))
+    for key, weighed in by_key.items():
+        domains = snapshot.domains(key)
+        worth += domains.sums(weighed)[domains.place]
     among = worth[passing]
     least, most = int(among.min()), int(among.max())
     if most == least:
