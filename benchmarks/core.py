@@ -313,6 +313,8 @@ def wide_snapshot(count: int) -> Snapshot:
             labels={"topology.kubernetes.io/zone": zones},
             taints=(index % 10 == 7).astype(np.int32),
             taint_sets=[(), (spared,)],
+            features=np.zeros(count, dtype=np.int32),
+            feature_sets=[()],
         ),
         used=used,
     )

@@ -10,6 +10,8 @@ from tutti.api import core_v1 as api
 from tutti.api.meta import LabelSelector, LabelSelectorRequirement
 
 ZONES = ("a", "b", "c")
+IMAGES = ("web:1", "registry:5000/db:latest")
+SIZES = (10 << 20, 300 << 20, 1500 << 20)
 APPS = ("web", "db")
 KEYS = ("zone", "kubernetes.io/hostname", "generation")
 GENERATIONS = ("1", "2", "x")
@@ -45,6 +47,8 @@ def _node(draw: st.DrawFn, name: str) -> api.Node:
         taints=draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True)),
         unschedulable=draw(st.integers(0, 9)) == 0,
         pods=draw(st.sampled_from((2, 5, 110))),
+        images=draw(st.dictionaries(st.sampled_from(IMAGES), st.sampled_from(SIZES), max_size=2)),
+        features=draw(st.sampled_from(((), (), ("VolumeBindMountOptions", "Other")))),
         **extended,
     )
 
@@ -97,7 +101,7 @@ def tolerations() -> st.SearchStrategy[tuple[api.Toleration, ...]]:
     return st.lists(one, max_size=2).map(tuple)
 
 
-def containers() -> st.SearchStrategy[api.Container]:
+def containers(*, odd: bool = False) -> st.SearchStrategy[api.Container]:
     ports = st.builds(
         api.ContainerPort,
         host_port=st.sampled_from((0, 80, 81)),
@@ -112,8 +116,11 @@ def containers() -> st.SearchStrategy[api.Container]:
             "example.com/gpu": st.just("1"),
         },
     )
+    mount = api.VolumeMount(bind_mount_options=("noexec",))
     return st.builds(
         api.Container,
+        image=st.sampled_from(("", "web:1", "registry:5000/db", "unheard-of")),
+        volume_mounts=st.just((mount,) if odd else ()),
         resources=st.builds(api.ResourceRequirements, requests=requests),
         ports=st.lists(ports, max_size=1).map(tuple),
     )
@@ -206,7 +213,10 @@ def social_pods(draw: st.DrawFn) -> api.Pod:
 @st.composite
 def pods(draw: st.DrawFn) -> api.Pod:
     return pod(
-        containers=draw(st.lists(containers(), min_size=1, max_size=2)),
+        containers=draw(
+            st.lists(containers(), min_size=1, max_size=2)
+            | st.lists(containers(odd=True), min_size=1, max_size=1)
+        ),
         tolerations=draw(tolerations()),
         affinity=draw(st.none() | affinities()),
         node_selector=draw(st.just({}) | st.just({"zone": "a"})),

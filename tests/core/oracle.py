@@ -64,6 +64,7 @@ class Oracle:
             self.insufficient(pod, node, here)
             or self.spreads_badly(pod, node)
             or self.bad_neighbours(pod, node)
+            or cannot_mount(pod, node)
         )
 
     def spreads_badly(self, pod: Pod, node: Node) -> list[str]:
@@ -162,6 +163,7 @@ class Oracle:
             + 2 * affinity[index]
             + 2 * spread[index]
             + 2 * company[index]
+            + self.images_at_hand(pod, node)
             + self.least_allocated(pod, node)
             + self.balanced_allocation(pod, node)
             for index, node in enumerate(passing)
@@ -229,6 +231,16 @@ class Oracle:
             raw.append(total)
         most, least = max(raw), min(raw)
         return [int(100 * ((v - least) / (most - least))) if most > least else 0 for v in raw]
+
+    def images_at_hand(self, pod: Pod, node: Node) -> int:
+        total = 0
+        for container in pod.spec.containers:
+            name = full_name(container.image)
+            if name in sizes_of(node):
+                nodes_with_it = sum(name in sizes_of(other) for other in self.nodes)
+                total += int(sizes_of(node)[name] * (nodes_with_it / len(self.nodes)))
+        least, most = 23 * MEBI, 1000 * MEBI * len(pod.spec.containers)
+        return 100 * (min(max(total, least), most) - least) // (most - least)
 
     def least_allocated(self, pod: Pod, node: Node) -> int:
         total = weights = 0
@@ -321,6 +333,21 @@ def speaks_of(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
         and all(theirs.get(k) == own[k] for k in term.match_label_keys if k in own)
         and all(theirs.get(k) != own[k] for k in term.mismatch_label_keys if k in own)
     )
+
+
+def full_name(image: str) -> str:
+    return image if ":" in image.split("/")[-1] else image + ":latest"
+
+
+def sizes_of(node: Node) -> dict[str, int]:
+    return {name: image.size_bytes for image in node.status.images for name in image.names or ()}
+
+
+def cannot_mount(pod: Pod, node: Node) -> list[str]:
+    needs = any(m.bind_mount_options for c in pod.spec.containers for m in c.volume_mounts)
+    if needs and "VolumeBindMountOptions" not in node.status.declared_features:
+        return ["node(s) didn't match Pod's required features"]
+    return []
 
 
 def evenness(fractions: list[float]) -> int:

@@ -19,6 +19,8 @@ def node(
     taints: Iterable[str] = (),
     unschedulable: bool = False,
     pods: int = 110,
+    images: Mapping[str, int] | None = None,
+    features: Iterable[str] = (),
     **extended: str,
 ) -> api.Node:
     """A node; taints as `key=value:Effect`, extended resources with `_` for `.` and `__` for `/`."""
@@ -31,7 +33,12 @@ def node(
             unschedulable=unschedulable, taints=tuple(taint(text) for text in taints)
         ),
         status=api.NodeStatus(
-            allocatable={"cpu": cpu, "memory": memory, "pods": str(pods), **more}
+            allocatable={"cpu": cpu, "memory": memory, "pods": str(pods), **more},
+            images=tuple(
+                api.ContainerImage(names=(name,), size_bytes=size)
+                for name, size in (images or {}).items()
+            ),
+            declared_features=tuple(features),
         ),
     )
 
@@ -43,11 +50,18 @@ def taint(text: str) -> api.Taint:
 
 
 def container(
-    name: str = "main", *, ports: Iterable[api.ContainerPort] = (), **requests: str
+    name: str = "main",
+    *,
+    image: str = "",
+    ports: Iterable[api.ContainerPort] = (),
+    **requests: str,
 ) -> api.Container:
     more = {key.replace("__", "/").replace("_", "."): text for key, text in requests.items()}
     return api.Container(
-        name=name, resources=api.ResourceRequirements(requests=more), ports=tuple(ports)
+        name=name,
+        image=image,
+        resources=api.ResourceRequirements(requests=more),
+        ports=tuple(ports),
     )
 
 

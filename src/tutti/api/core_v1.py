@@ -35,7 +35,28 @@ class ContainerPort(
     protocol: str = "TCP"
 
 
-class Container(Wire, frozen=True, kw_only=True, rename={"restart_policy": "restartPolicy"}):
+class RestartRule(Wire, frozen=True, kw_only=True):
+    action: str = ""
+
+
+class VolumeMount(
+    Wire, frozen=True, kw_only=True, rename={"bind_mount_options": "bindMountOptions"}
+):
+    """Of a mount only what a kubelet must be able to do is read."""
+
+    bind_mount_options: tuple[str, ...] = ()
+
+
+class Container(
+    Wire,
+    frozen=True,
+    kw_only=True,
+    rename={
+        "restart_policy": "restartPolicy",
+        "restart_policy_rules": "restartPolicyRules",
+        "volume_mounts": "volumeMounts",
+    },
+):
     """`restart_policy` is set on init containers that run on beside the others (sidecars)."""
 
     name: str = ""
@@ -43,6 +64,8 @@ class Container(Wire, frozen=True, kw_only=True, rename={"restart_policy": "rest
     resources: ResourceRequirements = ResourceRequirements()
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str | None = None
+    restart_policy_rules: tuple[RestartRule, ...] = ()
+    volume_mounts: tuple[VolumeMount, ...] = ()
 
 
 class Toleration(
@@ -199,6 +222,10 @@ class InlineVolume(Wire, frozen=True, kw_only=True):
     """A source of which only its being there is read."""
 
 
+class ImageVolume(Wire, frozen=True, kw_only=True):
+    reference: str = ""
+
+
 class CsiVolume(Wire, frozen=True, kw_only=True):
     driver: str = ""
 
@@ -228,6 +255,7 @@ class Volume(
     cinder: InlineVolume | None = None
     portworx: InlineVolume | None = None
     vsphere: InlineVolume | None = None
+    image: ImageVolume | None = None
     rbd: InlineVolume | None = None
     iscsi: InlineVolume | None = None
 
@@ -247,6 +275,7 @@ class PodSpec(
         "topology_spread_constraints": "topologySpreadConstraints",
         "resource_claims": "resourceClaims",
         "host_network": "hostNetwork",
+        "host_users": "hostUsers",
         "scheduler_name": "schedulerName",
         "scheduling_gates": "schedulingGates",
         "scheduling_group": "schedulingGroup",
@@ -271,6 +300,7 @@ class PodSpec(
     volumes: tuple[Volume, ...] = ()
     resource_claims: tuple[PodResourceClaim, ...] = ()
     host_network: bool = False
+    host_users: bool | None = None
     os: PodOS | None = None
     scheduler_name: str = ""
     scheduling_gates: tuple[SchedulingGate, ...] = ()
@@ -385,12 +415,13 @@ class PlainCondition(
     last_transition_time: datetime | None = None
 
 
-class NodeStatus(Wire, frozen=True, kw_only=True):
+class NodeStatus(Wire, frozen=True, kw_only=True, rename={"declared_features": "declaredFeatures"}):
     capacity: dict[str, str] = field(default_factory=dict)
     allocatable: dict[str, str] = field(default_factory=dict)
     conditions: tuple[PlainCondition, ...] = ()
     addresses: tuple[NodeAddress, ...] = ()
     images: tuple[ContainerImage, ...] = ()
+    declared_features: tuple[str, ...] = ()
 
     @property
     def internal_ip(self) -> str:

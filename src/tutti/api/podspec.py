@@ -40,9 +40,9 @@ POD_SPEC: Final[Mapping[str, Bearing]] = {
     "evictionResponders": IRRELEVANT,
     "hostAliases": IRRELEVANT,
     "hostIPC": IRRELEVANT,
-    "hostNetwork": IRRELEVANT,  # the server writes the ports it takes into the containers
+    "hostNetwork": HONOURED,  # the server writes the ports it takes into the containers
     "hostPID": IRRELEVANT,
-    "hostUsers": IRRELEVANT,
+    "hostUsers": HONOURED,  # with hostNetwork it takes a kubelet that can do both
     "hostname": IRRELEVANT,
     "hostnameOverride": IRRELEVANT,
     "imagePullSecrets": IRRELEVANT,
@@ -101,7 +101,7 @@ CONTAINER: Final[Mapping[str, Bearing]] = {
     "command": IRRELEVANT,
     "env": IRRELEVANT,
     "envFrom": IRRELEVANT,
-    "image": IRRELEVANT,  # where it lies already is a preference that no pod can ask for
+    "image": HONOURED,  # nodes that have it already are worth more
     "imagePullPolicy": IRRELEVANT,
     "lifecycle": IRRELEVANT,
     "livenessProbe": IRRELEVANT,
@@ -111,7 +111,7 @@ CONTAINER: Final[Mapping[str, Bearing]] = {
     "resizePolicy": IRRELEVANT,
     "resources": INSIDE,
     "restartPolicy": HONOURED,  # an init container that is always restarted is a sidecar
-    "restartPolicyRules": IRRELEVANT,
+    "restartPolicyRules": HONOURED,  # some take a kubelet that can restart all containers
     "securityContext": IRRELEVANT,
     "startupProbe": IRRELEVANT,
     "stdin": IRRELEVANT,
@@ -120,7 +120,7 @@ CONTAINER: Final[Mapping[str, Bearing]] = {
     "terminationMessagePolicy": IRRELEVANT,
     "tty": IRRELEVANT,
     "volumeDevices": IRRELEVANT,  # the volume itself counts, not where it shows
-    "volumeMounts": IRRELEVANT,
+    "volumeMounts": HONOURED,  # mount options take a kubelet that knows them
     "workingDir": IRRELEVANT,
 }
 
@@ -148,7 +148,7 @@ VOLUME: Final[Mapping[str, Bearing]] = {
     "gitRepo": IRRELEVANT,
     "glusterfs": IRRELEVANT,
     "hostPath": IRRELEVANT,
-    "image": IRRELEVANT,
+    "image": HONOURED,  # as the image of a container
     "iscsi": REPORTED,
     "name": IRRELEVANT,
     "nfs": IRRELEVANT,

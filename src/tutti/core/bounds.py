@@ -6,7 +6,6 @@ import numpy as np
 
 from tutti.core import columns
 from tutti.core.columns import Mask
-from tutti.core.filters.room import limits
 from tutti.core.groups import Batch
 from tutti.core.trial import Trial
 
@@ -36,7 +35,7 @@ def _exceed_what_is_free(trial: Trial, batches: Sequence[Batch], missing: int) -
     """The members that ask for least of some resource ask for more than all their nodes have."""
     nodes = _nodes_of(trial, batches)
     free = trial.snapshot.nodes.allocatable[:, nodes] - trial.used[:, nodes]
-    asked = [dict(limits(batch.cls)) for batch in batches]
+    asked = [dict(batch.cls.limits()) for batch in batches]
     for row in sorted({row for amounts in asked for row in amounts}):
         amounts = sorted(
             (amounts.get(row, 0), len(batch.pods))

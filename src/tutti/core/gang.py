@@ -17,7 +17,7 @@ import numpy as np
 from tutti.core.bounds import is_impossible
 from tutti.core.columns import Mask, Rows
 from tutti.core.company import Arrangements, domains_to_try, heed_others
-from tutti.core.filters.room import could_ever_have_room, limits
+from tutti.core.filters.room import could_ever_have_room
 from tutti.core.groups import Batch, Leaf
 from tutti.core.place import place
 from tutti.core.plan import Binding, Placed, Plan, Refusal, Status
@@ -189,7 +189,7 @@ def hardest_first(trial: Trial, batches: Sequence[Batch]) -> list[Batch]:
 def ease(trial: Trial, cls: PodClass) -> tuple[float, int]:
     allocatable = trial.snapshot.nodes.allocatable
     share = max(
-        (amount / max(1, int(allocatable[row].max(initial=0))) for row, amount in limits(cls)),
+        (amount / max(1, int(allocatable[row].max(initial=0))) for row, amount in cls.limits()),
         default=0.0,
     )
     nodes = int(np.count_nonzero(allowed(trial.snapshot, trial.profile, cls)))

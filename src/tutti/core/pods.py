@@ -4,13 +4,13 @@ Pods that ask for the same share one class, and are placed together. Nothing her
 objects: `engine.encode` translates them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from tutti.core import columns
 from tutti.core.columns import Amounts, Rows
 from tutti.core.relations import NOBODY, NONE, Identity, Pull, Relations
-from tutti.core.resources import Port
+from tutti.core.resources import SCORED_CPU, SCORED_MEMORY, Port
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,10 @@ class Asks:
     required: tuple[Term, ...] | None = None
     preferred: tuple[Preference, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
+    features: tuple[str, ...] = ()
+    """What the kubelet must be able to do."""
+    images: tuple[str, ...] = ()
+    """One for each container, under its full name."""
     identity: Identity = NOBODY
     relations: Relations = NONE
 
@@ -90,18 +94,38 @@ class PodClass:
     """What one pod adds to its node's column."""
     held_rows: Rows = field(init=False)
     held_amounts: Amounts = field(init=False)
-    scored: Mapping[int, int] = field(init=False)
+    limit_rows: Rows = field(init=False)
+    """The rows in which a pod can be refused, and what it takes of each."""
+    limit_amounts: Amounts = field(init=False)
     repelled_by: list[Pull] = field(default_factory=list)
     """Required anti-affinity of others that speaks of this class."""
     pulled_by: list[Pull] = field(default_factory=list)
     """Affinity of others that speaks of this class; what a required one is worth, scores say."""
 
+    notes: dict[Hashable, object] = field(default_factory=dict)
+    """What rules worked out about the class, under keys of their own."""
+    _held_of: dict[tuple[int, ...], Amounts] = field(default_factory=dict)
+
     def __post_init__(self) -> None:
-        self.scored = dict(self.asks.scored)
+        limits = dict(self.limits())
+        self.limit_rows = columns.rows(limits)
+        self.limit_amounts = columns.amounts_of(limits.values())
         self.held = dict(self.asks.amounts)
         for _, row in (*self.asks.ports, *self.asks.relations.carries):
             self.held[row] = self.held.get(row, 0) + 1
         self._line_up()
+
+    def limits(self) -> Iterator[tuple[int, int]]:
+        """The resources in which a pod can be refused, with what it takes of each."""
+        return ((row, n) for row, n in self.asks.amounts if row not in (SCORED_CPU, SCORED_MEMORY))
+
+    def held_of(self, rows: Rows) -> Amounts:
+        """What one pod holds of some resources, `[resource, 1, 1]`."""
+        key = tuple(rows.tolist())
+        if key not in self._held_of:
+            amounts = columns.amounts_of(self.held.get(row, 0) for row in key)
+            self._held_of[key] = amounts.reshape(-1, 1, 1)
+        return self._held_of[key]
 
     def counts_in(self, row: int) -> None:
         """Its pods are among those that a row counts."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tutti.core.filters import FILTERS, RELATION_FILTERS, Filter, RelationFilter
+from tutti.core.filters import FILTERS, LATE_FILTERS, RELATION_FILTERS, Filter, RelationFilter
 from tutti.core.scores import (
     LOAD_SCORES,
     NODE_SCORES,
@@ -20,6 +20,7 @@ class Profile:
     """`search_steps` bounds the search that goes before a refusal; it counts placements tried."""
 
     filters: tuple[Filter, ...] = FILTERS
+    late_filters: tuple[Filter, ...] = LATE_FILTERS
     relation_filters: tuple[RelationFilter, ...] = RELATION_FILTERS
     node_scores: tuple[NodeScore, ...] = NODE_SCORES
     load_scores: tuple[LoadScore, ...] = LOAD_SCORES

@@ -41,7 +41,11 @@ class Ranking:
         self.loads: Amounts = columns.amounts(len(trial.order))
         self._span = len(trial.order)
         self._seen = len(trial.touched)
-        self._scaled = _differing(trial.snapshot, profile, cls)
+        differing = _differing(trial.snapshot, profile, cls)
+        self._scaled = [(rule, worth) for rule, worth in differing if rule.is_scaled]
+        self._fixed: Amounts = columns.amounts(len(trial.order))
+        for rule, worth in differing:
+            self._fixed += 0 if rule.is_scaled else rule.weight * worth
         self._most: list[int] = []
         self._ahead: dict[int, list[int]] = {}
         self._scale_has_moved()
@@ -140,6 +144,7 @@ class Ranking:
         for score, worth in self._scaled:
             most = int(np.max(worth, where=passing, initial=0))
             totals += score.weight * score.scaled(worth, most)
+        totals += self._fixed
         for relation in self._profile.relation_scores:
             company = relation.score(trial.snapshot, trial.used, self.cls, passing)
             if company is not None:
@@ -203,9 +208,9 @@ class Ranking:
                 total += rule.weight * score
         return total
 
-    def _by_node(self, nodes: Selection) -> Amounts | int:
+    def _by_node(self, nodes: Selection) -> Amounts:
         """The scores by node; one that is the same for all is left out, it decides nothing."""
-        total: Amounts | int = 0
+        total = self._fixed[nodes]
         for (rule, worth), most in zip(self._scaled, self._most, strict=True):
             total = total + rule.weight * rule.scaled(worth[nodes], most)
         return total
@@ -220,10 +225,11 @@ def largest(keys: Amounts, count: int) -> Rows:
 def allowed(snapshot: Snapshot, profile: Profile, cls: PodClass) -> Mask:
     """The nodes that pass every rule that goes by the node alone."""
     known = snapshot.memo.allowed
-    key = profile.filters, cls.id
+    rules = profile.filters + profile.late_filters
+    key = rules, cls.id
     if key not in known:
         passing = snapshot.nodes.present.copy()
-        for rule in profile.filters:
+        for rule in rules:
             passing &= rule.passes(snapshot.nodes, cls)
         known[key] = columns.read_only(passing)
     return known[key]

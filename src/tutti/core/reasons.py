@@ -7,7 +7,7 @@ import numpy as np
 from tutti.core.columns import Amounts, Mask
 from tutti.core.filters import PORTS_TAKEN, TERMS_CONFLICT
 from tutti.core.filters.labels import pinned_names
-from tutti.core.filters.room import has_free_ports, limits, why_insufficient
+from tutti.core.filters.room import has_free_ports, why_insufficient
 from tutti.core.pods import PodClass
 from tutti.core.profile import Profile
 from tutti.core.snapshot import Snapshot
@@ -64,6 +64,11 @@ def tally(snapshot: Snapshot, used: Amounts, profile: Profile, cls: PodClass) ->
         _count(counts, relation.reason, left & ~kept)
         unresolvable += 0 if relation.resolvable else int(np.count_nonzero(left & ~kept))
         left = kept
+    for rule in profile.late_filters:
+        kept = left & rule.passes(snapshot.nodes, cls)
+        _count(counts, rule.reason, left & ~kept)
+        unresolvable += int(np.count_nonzero(left & ~kept))
+        left = kept
     return Tally(snapshot.node_count, tuple(sorted(counts.items())), unresolvable)
 
 
@@ -74,7 +79,7 @@ def _count_insufficient(
     allocatable = snapshot.nodes.allocatable
     any_short, too_small = np.zeros_like(left), np.zeros_like(left)
     names = {row: name for name, row in snapshot.table.resources.items()}
-    for row, amount in limits(cls):
+    for row, amount in cls.limits():
         short = left & (allocatable[row] - used[row] < amount)
         _count(counts, why_insufficient(names[row]), short)
         any_short |= short

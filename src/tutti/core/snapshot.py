@@ -38,13 +38,17 @@ class Nodes:
     labels: Mapping[str, Label]
     taints: Codes
     taint_sets: Sequence[tuple[Taint, ...]]
+    features: Codes
+    feature_sets: Sequence[tuple[str, ...]]
+    images: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """By name, the nodes that have the image and its size there."""
 
     def __len__(self) -> int:
         return len(self.present)
 
     def __post_init__(self) -> None:
         length = len(self.present)
-        for name in ("unschedulable", "hashes", "taints", "allocatable"):
+        for name in ("unschedulable", "hashes", "taints", "features", "allocatable"):
             column = getattr(self, name)
             if column.shape[-1] != length:
                 raise ValueError(f"{name} has {column.shape[-1]} nodes, present has {length}")

@@ -38,6 +38,9 @@ def signature(pod: api.Pod, keys: Iterable[str] | None) -> bytes:
         (
             known,
             spec.topology_spread_constraints,
+            spec.host_network,
+            spec.host_users,
+            [volume.image for volume in spec.volumes if volume.image],
             spec.containers,
             spec.init_containers,
             spec.overhead,
@@ -54,8 +57,13 @@ def signature(pod: api.Pod, keys: Iterable[str] | None) -> bytes:
     )
 
 
-def asks_of(pod: api.Pod, rows: TableRows, keys: Iterable[str] | None) -> Asks:
-    """What bears on the placement of the pod, with all that is counted as rows."""
+def asks_of(
+    pod: api.Pod, rows: TableRows, keys: Iterable[str] | None, *, with_images: bool
+) -> Asks:
+    """What bears on the placement of the pod, with all that is counted as rows.
+
+    Images tell pods apart only where nodes say which ones they have.
+    """
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
     return Asks(
         amounts=_amounts(pod, rows),
@@ -74,9 +82,36 @@ def asks_of(pod: api.Pod, rows: TableRows, keys: Iterable[str] | None) -> Asks:
             Toleration(t.key, t.operator or "Equal", t.value, t.effect)
             for t in pod.spec.tolerations
         ),
+        features=tuple(_features(pod.spec)),
+        images=tuple(sorted(_images(pod.spec))) if with_images else (),
         identity=_identity(pod, keys),
         relations=relations_of(pod, rows),
     )
+
+
+def _features(spec: api.PodSpec) -> Iterable[str]:
+    """What the kubelet must be able to do, in the order of the names."""
+    containers = (*spec.containers, *spec.init_containers)
+    rules = (rule for container in containers for rule in container.restart_policy_rules)
+    if any(rule.action == "RestartAllContainers" for rule in rules):
+        yield "RestartAllContainersOnContainerExits"
+    if spec.host_network and spec.host_users is False:
+        yield "UserNamespacesHostNetworkSupport"
+    if any(mount.bind_mount_options for c in containers for mount in c.volume_mounts):
+        yield "VolumeBindMountOptions"
+
+
+def _images(spec: api.PodSpec) -> Iterable[str]:
+    for container in (*spec.containers, *spec.init_containers):
+        yield full_name(container.image)
+    for volume in spec.volumes:
+        if volume.image is not None:
+            yield full_name(volume.image.reference)
+
+
+def full_name(image: str) -> str:
+    """An image without a tag is the latest."""
+    return image if ":" in image.rpartition("/")[2] else f"{image}:latest"
 
 
 def _identity(pod: api.Pod, keys: Iterable[str] | None) -> Identity:

@@ -7,7 +7,7 @@ that it counts again when a node comes back. Running and assumed pods count alik
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 from tutti.api import core_v1 as api
 from tutti.api import quantity
@@ -26,7 +26,7 @@ from tutti.core.resources import (
     Table,
 )
 from tutti.core.snapshot import Label, Memo, Nodes, Snapshot
-from tutti.engine.asks import asks_of, is_counted, signature
+from tutti.engine.asks import asks_of, full_name, is_counted, signature
 from tutti.engine.relations import asks_about_others, keys_asked_about
 
 FEWEST_ROWS: Final = 64
@@ -40,6 +40,11 @@ class Face:
     taints: tuple[Taint, ...]
     unschedulable: bool
     allocatable: Mapping[str, str]
+    features: tuple[str, ...] = ()
+    images: tuple[api.ContainerImage, ...] = ()
+
+
+NOTHING: Final = Face({}, (), False, {})
 
 
 @dataclass(slots=True)
@@ -56,6 +61,9 @@ class LabelColumn:
             code = self.code_of[value] = len(self.values)
             self.values.append(value)
         self.codes[row] = code
+
+
+Images: TypeAlias = tuple[api.ContainerImage, ...]
 
 
 class Cluster:
@@ -75,6 +83,9 @@ class Cluster:
         self._labels: dict[str, LabelColumn] = {}
         self._taint_sets: list[tuple[Taint, ...]] = [()]
         self._taint_code: dict[tuple[Taint, ...], int] = {(): 0}
+        self._feature_sets: list[tuple[str, ...]] = [()]
+        self._feature_code: dict[tuple[str, ...], int] = {(): 0}
+        self._images: dict[str, dict[int, int]] = {}
         self._resources = {name: row for row, name in enumerate(FIXED)}
         self._ports: dict[Port, int] = {}
         self._counted: dict[Counted, int] = {}
@@ -84,6 +95,7 @@ class Cluster:
         self._unschedulable = columns.mask(FEWEST_ROWS)
         self._hashes = columns.hashes(FEWEST_ROWS)
         self._taints = columns.codes(FEWEST_ROWS)
+        self._features = columns.codes(FEWEST_ROWS)
         self._allocatable = columns.amounts(len(FIXED), FEWEST_ROWS)
         self._used = columns.amounts(len(FIXED), FEWEST_ROWS)
         self._classes: dict[Asks, PodClass] = {}
@@ -101,7 +113,7 @@ class Cluster:
         self._faces[name] = face
         if before is None:
             row = self._new_row(name)
-            before = Face({}, (), False, {})
+            before = NOTHING
         else:
             row = self._row_of[name]
         self._show(row, before, face)
@@ -113,7 +125,7 @@ class Cluster:
         if face is None:
             return
         row = self._row_of.pop(name)
-        self._show(row, face, Face({}, (), False, {}))
+        self._show(row, face, NOTHING)
         self._present[row] = False
         self._names[row] = ""
         self._used[:, row] = 0
@@ -131,7 +143,7 @@ class Cluster:
         words = signature(pod, self._keys)
         known = self._class_by_signature.get(words)
         if known is None:
-            asks = asks_of(pod, self, self._keys)
+            asks = asks_of(pod, self, self._keys, with_images=bool(self._images))
             known = self._classes.get(asks)
             if known is None:
                 known = self._classes[asks] = PodClass(len(self._classes), asks)
@@ -199,7 +211,7 @@ class Cluster:
         fresh._allocatable = columns.amounts(len(self._allocatable), FEWEST_ROWS)
         fresh._used = columns.amounts(len(self._used), FEWEST_ROWS)
         for name, face in self._faces.items():
-            fresh._show(fresh._new_row(name), Face({}, (), False, {}), face)
+            fresh._show(fresh._new_row(name), NOTHING, face)
         return [
             f"node {name}: {what} is {mine}, should be {theirs}"
             for name in self._faces
@@ -213,10 +225,22 @@ class Cluster:
         for key, value in face.labels.items():
             if before.labels.get(key) != value:
                 self._label_column(key).put(row, value)
-        self._taints[row] = self._code_of_taints(face.taints)
+        self._taints[row] = _code(self._taint_sets, self._taint_code, face.taints)
+        self._features[row] = _code(self._feature_sets, self._feature_code, face.features)
+        if face.images != before.images:
+            self._show_images(row, before.images, face.images)
         self._unschedulable[row] = face.unschedulable
         if face.allocatable != before.allocatable:
             self._show_allocatable(row, face.allocatable)
+
+    def _show_images(self, row: int, before: Images, images: Images) -> None:
+        if images and not self._images:
+            self._class_by_signature.clear()
+            self.generation += 1
+        for name in _image_sizes(before):
+            self._images[name].pop(row, None)
+        for name, size in _image_sizes(images).items():
+            self._images.setdefault(name, {})[row] = size
 
     def _show_allocatable(self, row: int, allocatable: Mapping[str, str]) -> None:
         amounts = {
@@ -237,8 +261,12 @@ class Cluster:
             for key, label in self._labels.items()
         }
         shown["taints"] = self._taint_sets[self._taints[row]]
+        shown["features"] = self._feature_sets[self._features[row]]
         shown["unschedulable"] = bool(self._unschedulable[row])
         shown["present"] = bool(self._present[row])
+        shown |= {
+            f"image {image}": sizes[row] for image, sizes in self._images.items() if row in sizes
+        }
         tables = self._resources, self._ports, self._counted, self._carried
         for what, table_row in (item for table in tables for item in table.items()):
             shown[f"allocatable {what}"] = int(self._allocatable[table_row, row])
@@ -278,6 +306,7 @@ class Cluster:
         self._unschedulable = columns.widened(self._unschedulable, length)
         self._hashes = columns.widened(self._hashes, length)
         self._taints = columns.widened(self._taints, length)
+        self._features = columns.widened(self._features, length)
         self._allocatable = columns.widened(self._allocatable, length)
         self._used = columns.widened(self._used, length)
         for label in self._labels.values():
@@ -287,12 +316,6 @@ class Cluster:
         if key not in self._labels:
             self._labels[key] = LabelColumn(columns.codes(len(self._present)))
         return self._labels[key]
-
-    def _code_of_taints(self, taints: tuple[Taint, ...]) -> int:
-        if taints not in self._taint_code:
-            self._taint_code[taints] = len(self._taint_sets)
-            self._taint_sets.append(taints)
-        return self._taint_code[taints]
 
     def resource_row(self, name: str) -> int:
         if name not in self._resources:
@@ -349,6 +372,9 @@ class Cluster:
             labels=labels,
             taints=columns.read_only(self._taints),
             taint_sets=self._taint_sets,
+            features=columns.read_only(self._features),
+            feature_sets=self._feature_sets,
+            images=self._images,
         )
 
 
@@ -365,7 +391,25 @@ def _face(node: api.Node) -> Face:
         taints=tuple(Taint(t.key, t.value, t.effect) for t in node.spec.taints),
         unschedulable=node.spec.unschedulable,
         allocatable=node.status.allocatable,
+        features=node.status.declared_features,
+        images=node.status.images,
     )
+
+
+def _image_sizes(images: Images) -> dict[str, int]:
+    return {full_name(name): image.size_bytes for image in images for name in image.names or ()}
+
+
+_Set = TypeVar("_Set", bound=tuple[object, ...])
+
+
+def _code(sets: list[_Set], code_of: dict[_Set, int], one: _Set) -> int:
+    """The number of a set, which gets the next one when it is new."""
+    code = code_of.get(one)
+    if code is None:
+        code = code_of[one] = len(sets)
+        sets.append(one)
+    return code
 
 
 def _differences(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tutti.core.columns import Amounts, Mask
+from tutti.core.filters.features import declares_features
 from tutti.core.filters.labels import is_pinned_to, matches_selector
 from tutti.core.filters.neighbours import is_near_its_kind, is_not_kept_away, keeps_away
 from tutti.core.filters.spread import carries_keys, keeps_skew
@@ -33,6 +34,12 @@ FILTERS: Final = (
     Filter("TaintToleration", "node(s) had untolerated taint(s)", tolerates_taints),
     Filter("NodeAffinity", "node(s) didn't match Pod's node affinity/selector", matches_selector),
 )
+LATE_FILTERS: Final = (
+    Filter(
+        "NodeDeclaredFeatures", "node(s) didn't match Pod's required features", declares_features
+    ),
+)
+"""Rules about nodes that are asked after all others."""
 
 PORTS_TAKEN: Final = "node(s) didn't have free ports for the requested pod ports"
 TERMS_CONFLICT: Final = "pod affinity terms conflict"

@@ -13,20 +13,24 @@ from tutti.core.columns import Amounts, Mask
 from tutti.core.pods import PodClass
 from tutti.core.scores.load import Load
 from tutti.core.scores.neighbours import good_company
-from tutti.core.scores.nodes import preferred_affinity, unwelcome_taints
-from tutti.core.scores.resources import MOST, balanced_allocation, least_allocated, tightness
+from tutti.core.scores.nodes import images_at_hand, preferred_affinity, unwelcome_taints
+from tutti.core.scores.resources import MOST, BalancedAllocation, LeastAllocated, tightness
 from tutti.core.scores.spread import even_spread
 from tutti.core.snapshot import Nodes, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class NodeScore:
-    """`worth` answers None where no node differs from another."""
+    """`worth` answers None where no node differs from another.
+
+    Where it isn't scaled it lies between 0 and 100 already.
+    """
 
     plugin: str
     weight: int
     worth: Callable[[Nodes, PodClass], Amounts | None]
     less_is_better: bool = False
+    is_scaled: bool = True
 
     def scaled(self, worth: Amounts, most: int) -> Amounts:
         """Between 0 and 100, where `most` is the largest worth among the nodes that pass."""
@@ -55,10 +59,11 @@ class RelationScore:
 NODE_SCORES: Final = (
     NodeScore("TaintToleration", 3, unwelcome_taints, less_is_better=True),
     NodeScore("NodeAffinity", 2, preferred_affinity),
+    NodeScore("ImageLocality", 1, images_at_hand, is_scaled=False),
 )
 LOAD_SCORES: Final = (
-    LoadScore("NodeResourcesFit", 1, least_allocated),
-    LoadScore("NodeResourcesBalancedAllocation", 1, balanced_allocation),
+    LoadScore("NodeResourcesFit", 1, LeastAllocated()),
+    LoadScore("NodeResourcesBalancedAllocation", 1, BalancedAllocation()),
 )
 RELATION_SCORES: Final = (
     RelationScore("PodTopologySpread", 2, even_spread),

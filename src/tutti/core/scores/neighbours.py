@@ -1,7 +1,5 @@
 """Preferred affinity between pods, in both directions."""
 
-import numpy as np
-
 from tutti.core import columns
 from tutti.core.columns import Amounts, Mask
 from tutti.core.pods import PodClass

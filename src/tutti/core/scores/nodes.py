@@ -1,4 +1,8 @@
-"""Scores that go by the node alone: preferred node affinity and preferred taints."""
+"""Scores that go by the node alone: preferred affinity, preferred taints, images at hand."""
+
+from typing import Final
+
+import numpy as np
 
 from tutti.core import columns
 from tutti.core.columns import Amounts
@@ -6,6 +10,9 @@ from tutti.core.filters.labels import meets_all
 from tutti.core.filters.taints import is_tolerated
 from tutti.core.pods import PodClass
 from tutti.core.snapshot import Nodes
+
+SMALLEST_IMAGE: Final = 23 << 20
+LARGEST_IMAGE: Final = 1000 << 20
 
 
 def preferred_affinity(nodes: Nodes, cls: PodClass) -> Amounts | None:
@@ -16,6 +23,20 @@ def preferred_affinity(nodes: Nodes, cls: PodClass) -> Amounts | None:
     for preference in cls.asks.preferred:
         worth += preference.weight * meets_all(nodes, preference.term)
     return worth
+
+
+def images_at_hand(nodes: Nodes, cls: PodClass) -> Amounts | None:
+    """How much of the pod's images each node has, images that few nodes have counting less."""
+    present = int(np.count_nonzero(nodes.present))
+    sizes = columns.amounts(len(nodes))
+    for image in cls.asks.images:
+        there = nodes.images.get(image, {})
+        for row, size in there.items():
+            sizes[row] += int(size * (len(there) / present))
+    if not sizes.any():
+        return None
+    most = LARGEST_IMAGE * len(cls.asks.images)
+    return 100 * (np.clip(sizes, SMALLEST_IMAGE, most) - SMALLEST_IMAGE) // (most - SMALLEST_IMAGE)
 
 
 def unwelcome_taints(nodes: Nodes, cls: PodClass) -> Amounts | None:
