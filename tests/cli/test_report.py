@@ -105,6 +105,29 @@ def test_a_tree_is_shown_from_its_root():
     assert [child.name for child in found.children] == ["workers"]
 
 
+def test_a_tree_has_a_line_for_each_group_and_its_pods_below():
+    leaves = [gang("leader", 1, parent="job"), gang("workers", 2, parent="job")]
+    family = Family.of(
+        leaves,
+        [composite("job", 2)],
+        [pod("l", group="leader", node="n1"), pod("w", group="workers", why="no room")],
+    )
+    assert told(report.of_group(family.root_of(leaves[0]), family)) == (
+        "compositepodgroup/job in default waits\n"
+        "  needs 2 groups, has 2, 1 of them run\n"
+        "  no scheduler has said anything about it yet\n"
+        "\n"
+        "GROUP       NEEDS   HAS   BOUND   STATE   WHY\n"
+        "job         2       2     1       waits   no scheduler has said anything about it yet\n"
+        "  leader    1       1     1       runs    no scheduler has said anything about it yet\n"
+        "  workers   2       1     0       waits   no scheduler has said anything about it yet\n"
+        "\n"
+        "POD   STATE     NODE     WHY\n"
+        "l     Running   n1\n"
+        "w     Pending   <none>   no room"
+    )
+
+
 def test_groups_in_a_circle_are_shown_once_around():
     one, other = composite("one", 1, parent="other"), composite("other", 1, parent="one")
     family = Family.of([], [one, other], [])

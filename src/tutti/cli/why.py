@@ -6,7 +6,7 @@ A pod that belongs to a group is shown with the whole of it, up to the top of it
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
@@ -82,46 +82,58 @@ async def _family(client: Client, namespace: str) -> Family:
 
 
 def told(root: Report, now: datetime) -> Iterator[str]:
-    """The report as people read it."""
-    yield from _heading(root, now, "")
-    if root.kind == "Pod":
-        return
-    yield from _groups_below(root, now, "  ")
-    if root.members:
+    """The report as people read it: the root, its tree with a line for each group, its pods."""
+    yield from _heading(root, now)
+    if root.children:
         yield ""
-        yield from _members(root.members)
+        yield from _table(["GROUP", "NEEDS", "HAS", "BOUND", "STATE", "WHY"], _tree(root, ""))
+    if root.kind != "Pod" and (members := list(_members_of(root))):
+        yield ""
+        yield from _members(members)
 
 
-def _heading(one: Report, now: datetime, indent: str) -> Iterator[str]:
-    since = f" since {_duration(now, one.since)}" if one.since else ""
-    reason = f" ({one.reason})" if one.reason else ""
-    yield f"{indent}{one.kind.lower()}/{one.name} in {one.namespace} {one.state}{reason}{since}"
-    if one.kind != "Pod":
-        what = "groups" if one.kind == "CompositePodGroup" else "members"
-        yield f"{indent}  needs {one.needs} {what}, has {one.has}, {one.bound} of them bound"
-    if one.message:
-        yield f"{indent}  {one.message}"
-    elif one.members and one.members[0].node:
-        yield f"{indent}  it is on node {one.members[0].node}"
+def _heading(root: Report, now: datetime) -> Iterator[str]:
+    since = f" since {_duration(now, root.since)}" if root.since else ""
+    reason = f" ({root.reason})" if root.reason else ""
+    yield f"{root.kind.lower()}/{root.name} in {root.namespace} {root.state}{reason}{since}"
+    if root.kind == "PodGroup":
+        yield f"  needs {root.needs} members, has {root.has}, {root.bound} of them bound"
+    if root.kind == "CompositePodGroup":
+        yield f"  needs {root.needs} groups, has {root.has}, {root.bound} of them run"
+    if root.message:
+        yield f"  {root.message}"
+    elif root.kind == "Pod" and root.members[0].node:
+        yield f"  it is on node {root.members[0].node}"
 
 
-def _groups_below(root: Report, now: datetime, indent: str) -> Iterator[str]:
-    for child in root.children:
-        yield from _heading(child, now, indent)
-        yield from _groups_below(child, now, indent + "  ")
+def _tree(group: Report, indent: str) -> Iterator[list[str]]:
+    numbers = [str(number) for number in (group.needs, group.has, group.bound)]
+    yield [indent + group.name, *numbers, group.state, group.message]
+    for child in group.children:
+        yield from _tree(child, indent + "  ")
 
 
-def _members(members: tuple[Member, ...]) -> Iterator[str]:
+def _members_of(group: Report) -> Iterator[Member]:
+    yield from group.members
+    for child in group.children:
+        yield from _members_of(child)
+
+
+def _members(members: Sequence[Member]) -> Iterator[str]:
     """Few members one by one; of many, those that are alike in one line."""
-    rows = [["POD", "STATE", "NODE", "WHY"]]
     if len(members) <= SHOWN_ONE_BY_ONE:
-        rows += [[m.name, m.state, m.node or "<none>", m.message] for m in members]
-    else:
-        rows[0] = ["PODS", "STATE", "COUNT", "WHY"]
-        for (state, why), alike in groupby(sorted(members, key=_kind), key=_kind):
-            names = [member.name for member in alike]
-            rows.append([_range(names), state, str(len(names)), why])
-    yield from output.columns(rows).splitlines()
+        rows = [[m.name, m.state, m.node or "<none>", m.message] for m in members]
+        yield from _table(["POD", "STATE", "NODE", "WHY"], rows)
+        return
+    rows = []
+    for (state, why), alike in groupby(sorted(members, key=_kind), key=_kind):
+        names = [member.name for member in alike]
+        rows.append([_range(names), state, str(len(names)), why])
+    yield from _table(["PODS", "STATE", "COUNT", "WHY"], rows)
+
+
+def _table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
+    return output.columns([head, *rows]).splitlines()
 
 
 def _kind(member: Member) -> tuple[str, str]:
