@@ -118,7 +118,7 @@ def test_a_tree_has_a_line_for_each_group_and_its_pods_below():
         "  no scheduler has said anything about it yet\n"
         "\n"
         "GROUP       NEEDS   HAS   BOUND   STATE   WHY\n"
-        "job         2       2     1       waits   no scheduler has said anything about it yet\n"
+        "job         2       2     1       waits\n"
         "  leader    1       1     1       runs    no scheduler has said anything about it yet\n"
         "  workers   2       1     0       waits   no scheduler has said anything about it yet\n"
         "\n"

@@ -108,7 +108,8 @@ def _heading(root: Report, now: datetime) -> Iterator[str]:
 
 def _tree(group: Report, indent: str) -> Iterator[list[str]]:
     numbers = [str(number) for number in (group.needs, group.has, group.bound)]
-    yield [indent + group.name, *numbers, group.state, group.message]
+    why = group.message if indent else ""  # the root's stands above already
+    yield [indent + group.name, *numbers, group.state, why]
     for child in group.children:
         yield from _tree(child, indent + "  ")
 
