@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
-from tutti.api import coordination, core_v1, scheduling, shapes
+from tutti.api import batch, coordination, core_v1, scheduling, shapes
 from tutti.api.core_v1 import Pod
 from tutti.api.scheduling import Workload
 
@@ -26,6 +26,8 @@ PROJECTED = [
     ("scheduling/v1alpha3", scheduling.PodGroup),
     ("scheduling/v1beta1", scheduling.PodGroup),
     ("scheduling/v1alpha3", scheduling.CompositePodGroup),
+    ("batch/v1", batch.Job),
+    ("batch/v1", batch.CronJob),
 ]
 WIRE_TYPES: dict[Any, tuple[str, ...]] = {
     str: ("string", "Quantity"),
@@ -62,6 +64,8 @@ def misread(hint: Any, shape: shapes.Shape, where: str, seen: set[Any]) -> Itera
             yield from misread(get_args(hint)[0], of, where, seen)
         case shapes.Map(of) if get_origin(hint) is dict:
             yield from misread(get_args(hint)[1], of, where, seen)
+        case shapes.Nested() if hint == batch.Template:
+            pass
         case shapes.Nested() if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
             yield from strays(hint, shape.message, seen)
         case shapes.Scalar(kind) | shapes.Leaf(kind) if kind in WIRE_TYPES.get(hint, ()):

@@ -1,9 +1,14 @@
 """What becomes of objects when their owners go."""
 
+from typing import Any
+
+import pytest
+
 from tests.controllers.space import Space, owned_by
 from tutti.api.meta import ObjectMeta
 from tutti.api.registry import CONFIG_MAPS, SERVICE_ACCOUNTS, Storage
 from tutti.controllers.owners import Anything
+from tutti.kube.client import Propagation
 
 UNKNOWN = Storage(
     group="example.com", versions=("v1",), kind="Robot", plural="robots", singular="robot"
@@ -76,3 +81,18 @@ async def test_a_namesake_of_the_owner_is_not_the_owner(space: Space):
     await space.create(CONFIG_MAPS, "owner")
     await space.create(CONFIG_MAPS, "child", owned_by((CONFIG_MAPS, first)))
     await space.until_left(CONFIG_MAPS, "owner")
+
+
+@pytest.mark.parametrize("how", ["Background", "Foreground"])
+async def test_an_owner_that_is_about_to_go_keeps_nothing_alive(space: Space, how: Propagation):
+    top = await space.create(CONFIG_MAPS, "top")
+    waiting = owned_by((CONFIG_MAPS, top), blocking=True)
+    waiting["metadata"]["finalizers"] = ["example.com/wait"]
+    middle = await space.create(CONFIG_MAPS, "waits-for-bottom", waiting)
+    bottom = owned_by((CONFIG_MAPS, top), (CONFIG_MAPS, middle))
+    await space.create(CONFIG_MAPS, "bottom", bottom)
+    await space.delete(CONFIG_MAPS, "top", how)
+    await space.until(CONFIG_MAPS, Anything, lambda there: "bottom" not in there)
+    nobody_waits: dict[str, Any] = {"metadata": {"finalizers": None}}
+    await space.client.patch(CONFIG_MAPS, space.name, "waits-for-bottom", nobody_waits)
+    await space.until_left(CONFIG_MAPS)

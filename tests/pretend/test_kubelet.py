@@ -7,7 +7,7 @@ import pytest
 from tutti.api.core_v1 import Container, Pod, PodSpec, PodStatus
 from tutti.api.meta import ObjectMeta
 from tutti.pretend import kubelet
-from tutti.pretend.kubelet import Remove, Start, Stop
+from tutti.pretend.kubelet import Finish, Remove, Start, Stop
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -18,6 +18,8 @@ def pod(
     deleted: datetime | None = None,
     grace: int | None = None,
     stops_after: str | None = None,
+    runs_for: str | None = None,
+    exit_code: str | None = None,
     **spec: object,
 ) -> Pod:
     return Pod(
@@ -26,10 +28,18 @@ def pod(
             uid="1",
             deletion_timestamp=deleted,
             deletion_grace_period_seconds=grace,
-            annotations={kubelet.STOPS_AFTER: stops_after} if stops_after else {},
+            annotations={
+                key: text
+                for key, text in (
+                    (kubelet.STOPS_AFTER, stops_after),
+                    (kubelet.RUNS_FOR, runs_for),
+                    (kubelet.EXIT_CODE, exit_code),
+                )
+                if text is not None
+            },
         ),
         spec=PodSpec(containers=(Container(name="c", image="i"),), **spec),
-        status=PodStatus(phase=phase),
+        status=PodStatus(phase=phase, start_time=NOW if phase == "Running" else None),
     )
 
 
@@ -64,6 +74,13 @@ def pod(
             Stop(NOW),
             id="a pod that is deleted before it started isn't started",
         ),
+        pytest.param(
+            pod("Running", runs_for="1.5"),
+            Finish(NOW + timedelta(seconds=1.5)),
+            id="a pod with a time to run ends after it",
+        ),
+        pytest.param(pod("Pending", runs_for="0"), Start(), id="but not before it has begun"),
+        pytest.param(pod("Running", runs_for="-1"), None, id="a time that is none is no time"),
         pytest.param(
             pod("Failed", deleted=NOW, grace=30), Remove(), id="what has ended is removed"
         ),
@@ -103,6 +120,16 @@ def test_a_stopped_pod_has_failed_by_the_signal():
         "Ready": "False",
         "ContainersReady": "False",
     }
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "phase"),
+    [(None, 0, "Succeeded"), ("0", 0, "Succeeded"), ("3", 3, "Failed"), ("x", 0, "Succeeded")],
+)
+def test_a_pod_ends_by_itself_with_the_code_that_it_asks_for(asked, code, phase):
+    status = kubelet.finished(pod("Running", runs_for="1", exit_code=asked), now=NOW)
+    assert status["phase"] == phase
+    assert status["containerStatuses"][0]["state"]["terminated"]["exitCode"] == code
 
 
 def test_a_lost_pod_says_that_it_was_disrupted():

@@ -4,6 +4,7 @@
   garbage      objects go when their owners are gone
   namespaces   deleted namespaces are emptied
   kubelets     the pods of pretend nodes run
+  jobs         Jobs get their pods, and the groups that these are scheduled in
 
 By default: protection, where the cluster doesn't have it. What deletes or pretends runs on a
 foreign cluster only when it is named.
@@ -14,7 +15,7 @@ import argparse
 from tutti.cli import manners, wiring
 from tutti.cli.output import Trouble
 
-NAMES = ("protection", "garbage", "namespaces", "kubelets")
+NAMES = ("protection", "garbage", "namespaces", "kubelets", "jobs")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help=f"which ones, with commas between: {', '.join(NAMES)}; or all",
     )
+    job_gangs(parser)
     manners.arguments(parser)
+
+
+def job_gangs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--job-gangs",
+        choices=("auto", "ask"),
+        default="auto",
+        help="which Jobs become gangs: every Indexed Job that runs all its indexes at once, or "
+        "only those that ask for it in spec.scheduling (default: %(default)s)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -32,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
         wiring.controllers(
             wiring.connection(args),
             names=None if args.controllers is None else _named(args.controllers),
+            job_gangs=args.job_gangs,
             bind_address=args.bind_address,
             port=args.port,
         ),

@@ -45,8 +45,9 @@ def scheduler(secrets: Credentials, names: Sequence[str]) -> Part:
     return _client("scheduler", secrets, [*words, "--identity", identity])
 
 
-def controllers(secrets: Credentials) -> Part:
-    return _client("controllers", secrets, ["--controllers", "all"])
+def controllers(secrets: Credentials, job_gangs: str) -> Part:
+    words = ["--controllers", "all", "--job-gangs", job_gangs]
+    return _client("controllers", secrets, words)
 
 
 def _server(secrets: Credentials, feature_gates: str, program: Command, data: str) -> Part:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tutti.api.errors import ApiError, Unanswered
-from tutti.cli import credentials, manners, nodes, parts
+from tutti.cli import controllers, credentials, manners, nodes, parts
 from tutti.cli.offspring import Ended
 from tutti.cli.output import Trouble, note
 from tutti.cli.supervisor import Supervisor
@@ -58,11 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help=f"whose pods are scheduled; may be repeated (default: {' and '.join(USUAL_NAMES)})",
     )
-    parser.add_argument(
-        "--job-gangs",
-        choices=("auto", "ask"),
-        help="which Jobs become gangs (no effect yet: Jobs are not served)",
-    )
+    controllers.job_gangs(parser)
     parser.add_argument("--feature-gates", metavar="K=V,…", default="", help="as kube-apiserver's")
     parser.add_argument(
         "--control-plane",
@@ -73,8 +69,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.job_gangs:
-        note("tutti up: --job-gangs has no effect yet: Jobs are not served")
     wanted = nodes.wanted(args.nodes, args.cluster)
     if args.kubeconfig is not None:
         _check_place(args.kubeconfig)
@@ -121,7 +115,7 @@ async def _rise(
             names = args.scheduler_name or USUAL_NAMES
             group.create_task(supervisor.start(parts.scheduler(secrets, names)))
         if not args.no_controllers:
-            group.create_task(supervisor.start(parts.controllers(secrets)))
+            group.create_task(supervisor.start(parts.controllers(secrets, args.job_gangs)))
     if args.kubeconfig is not None:
         _hand_out(admin, args.kubeconfig)
     print(f"ready: {address} kubeconfig={args.kubeconfig or admin}", flush=True)

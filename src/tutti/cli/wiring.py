@@ -88,7 +88,12 @@ async def scheduler(
 
 
 async def controllers(
-    config: Config, *, names: tuple[str, ...] | None, bind_address: str, port: int
+    config: Config,
+    *,
+    names: tuple[str, ...] | None,
+    job_gangs: str,
+    bind_address: str,
+    port: int,
 ) -> None:
     """The controllers of these names; without names those that a foreign cluster lacks."""
     from tutti.controllers import runner
@@ -101,6 +106,7 @@ async def controllers(
         token=_token(config),
         listening=manners.listening,
         ready=manners.ready,
+        job_gangs=job_gangs,
     )
     await runner.run(config, names, options)
 

@@ -69,7 +69,7 @@ class Events:
         self._count = count
         self._single: deque[Note] = deque()
         self._folded: dict[tuple[str, str, str], Folded] = {}
-        self._bucket = _Bucket(RATE, BURST)
+        self._bucket = Bucket(RATE, BURST)
         self._some = asyncio.Event()
         self._serial = itertools.count(time.time_ns())
 
@@ -144,7 +144,7 @@ class Events:
         }
 
 
-class _Bucket:
+class Bucket:
     """Tokens that drip in at a rate, up to a burst."""
 
     def __init__(self, rate: float, burst: int) -> None:

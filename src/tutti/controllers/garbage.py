@@ -4,6 +4,8 @@
 - some owners live: it stays, without its references to those that are gone or wait for it to go
 - an owner that is deleted in the foreground waits until the dependents that block it are gone
 - an owner that is deleted as an orphan's leaves its dependents without it
+- an owner that is itself about to go for want of owners keeps nothing alive: a pod belongs to its Job
+  and to its group, which belongs to the Job, and may wait for its pods
 
 That an owner is gone is believed only when the server says so at that moment. An owner of a kind
 that isn't served, or whose API doesn't answer, counts as present.
@@ -139,13 +141,23 @@ class Garbage:
         else:
             await self._delete(item, "Background")
 
-    async def _state(self, item: Item, ref: OwnerReference) -> Owner:
+    async def _state(
+        self, item: Item, ref: OwnerReference, below: frozenset[str] = frozenset()
+    ) -> Owner:
         owner = self._graph.item(ref.uid)
         if owner is None or not owner.is_in_reach_of(item):
             owner = await self._asked_for(item, ref)
         if owner is None:
             return Owner.GONE
-        return Owner.WAITING if owner.waits_for_dependents else Owner.PRESENT
+        if owner.waits_for_dependents:
+            return Owner.WAITING
+        above = owner.meta.owner_references
+        if not above or ORPHAN in owner.meta.finalizers or owner.meta.uid in below:
+            return Owner.PRESENT
+        states = {await self._state(owner, one, below | {owner.meta.uid}) for one in above}
+        if Owner.PRESENT in states:
+            return Owner.PRESENT
+        return Owner.WAITING if Owner.WAITING in states else Owner.GONE
 
     async def _asked_for(self, item: Item, ref: OwnerReference) -> Item | None:
         """The owner as the server has it now; the dependent itself where nobody can say."""

@@ -18,7 +18,7 @@ from tutti.controllers.work import Work
 from tutti.kube.client import Client
 from tutti.kube.informer import Gone, Informer, Relisted, Seen
 from tutti.pretend import cluster, kubelet
-from tutti.pretend.kubelet import Remove, Start, Stop
+from tutti.pretend.kubelet import Finish, Remove, Start, Stop
 
 Key = tuple[str, str]
 
@@ -95,10 +95,12 @@ class Kubelets:
             case Start():
                 host = self._nodes.known["", pod.spec.node_name]
                 await self._report(pod, self._started(pod, host, now))
-            case Stop(at) if at > now:
+            case Stop(at) | Finish(at) if at > now:
                 self._work.add(_key(pod), after=(at - now).total_seconds())
             case Stop():
                 await self._report(pod, kubelet.stopped(pod, now=now))
+            case Finish():
+                await self._report(pod, kubelet.finished(pod, now=now))
             case Remove():
                 await self._remove(pod)
             case None:

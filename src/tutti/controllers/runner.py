@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
 from tutti.controllers.health import Door, tell
@@ -22,10 +23,10 @@ LONG_RUN: Final = 60.0
 """Seconds after which a controller that fails begins again with the first pause."""
 
 
-class Controller(Protocol):
-    """A module of this package: it runs until cancelled, and says when its lists are in."""
+class Run(Protocol):
+    """What a module of this package has as `run`: it runs until cancelled, and says when its lists are in."""
 
-    async def run(self, client: Client, ready: Callable[[], None]) -> None: ...
+    async def __call__(self, client: Client, ready: Callable[[], None]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +37,15 @@ class Options:
     """Whoever brings it may see metrics; empty: nobody."""
     listening: Callable[[int], None]
     ready: Callable[[], None]
+    job_gangs: str = "auto"
+    """Which Jobs become gangs: `auto` or `ask`."""
 
 
 async def run(config: Config, names: Iterable[str], options: Options) -> None:
     """Run `tutti.controllers.NAME` for each name, until cancelled."""
     metrics = Metrics()
     restarts = metrics.counter(RESTARTS, "Controllers that failed and began again.", ("name",))
-    kept = [Kept(name, _module(name)) for name in names]
+    kept = [Kept(name, _runner(name, options)) for name in names]
 
     def one_is_ready() -> None:
         if all(one.is_ready for one in kept):
@@ -70,10 +73,10 @@ async def run(config: Config, names: Iterable[str], options: Options) -> None:
 class Kept:
     """One controller, and how it is."""
 
-    def __init__(self, name: str, controller: Controller) -> None:
+    def __init__(self, name: str, run: Run) -> None:
         self.name = name
         self.is_ready = False
-        self._controller = controller
+        self._run = run
         self._failure = ""
 
     def wrong(self) -> str | None:
@@ -94,7 +97,7 @@ class Kept:
         while True:
             started = time.monotonic()
             try:
-                await self._controller.run(client, ready)
+                await self._run(client, ready)
                 self._failure = "it ended"
                 log.error("a controller ended", extra={"controller": self.name})
             except Exception as error:
@@ -107,6 +110,7 @@ class Kept:
             pause = min(pause * 2, LONGEST_PAUSE)
 
 
-def _module(name: str) -> Controller:
-    controller: Controller = importlib.import_module(f"tutti.controllers.{name}")
-    return controller
+def _runner(name: str, options: Options) -> Run:
+    module = importlib.import_module(f"tutti.controllers.{name}")
+    run: Run = module.run
+    return partial(module.run, gangs=options.job_gangs) if name == "jobs" else run

@@ -1,12 +1,14 @@
 """What a pretend kubelet does with a pod, as pure functions of the pod and the time.
 
     bound, Pending ──Start──> Running ──deleted──Stop──> Failed ──Remove──> gone
+                                 └──its time is over──Finish──> Succeeded or Failed
 
 Each step is one request whose outcome comes back on the watch and asks for the next step, so a
 kubelet that is started anew goes on where the last one was.
 """
 
 import hashlib
+import re
 from collections.abc import Container
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,6 +20,12 @@ from tutti.api.core_v1 import Pod
 
 STOPS_AFTER = "tutti.dev/stops-after"
 """Annotation: how many seconds a pod's containers take to end once they are told to (0 if absent)."""
+
+RUNS_FOR = "tutti.dev/runs-for"
+"""Annotation: how many seconds a pod's containers run before they end by themselves (for ever if absent)."""
+
+EXIT_CODE = "tutti.dev/exit-code"
+"""Annotation: what they end with then (0 if absent)."""
 
 ENDED_BY_SIGTERM = 128 + 15
 
@@ -34,11 +42,17 @@ class Stop(msgspec.Struct, frozen=True):
     at: datetime
 
 
+class Finish(msgspec.Struct, frozen=True):
+    """The pod's containers have done their work at this time."""
+
+    at: datetime
+
+
 class Remove(msgspec.Struct, frozen=True):
     """Nothing of the pod is left: it may go from the API."""
 
 
-Step = Start | Stop | Remove
+Step = Start | Stop | Finish | Remove
 
 
 def next_step(pod: Pod) -> Step | None:
@@ -46,7 +60,7 @@ def next_step(pod: Pod) -> Step | None:
     ended = pod.status.phase in ("Succeeded", "Failed")
     told_at = pod.metadata.deletion_timestamp
     if told_at is None:
-        return Start() if pod.status.phase in ("", "Pending") else None
+        return Start() if pod.status.phase in ("", "Pending") else _own_end(pod)
     if not ended:
         return Stop(_end(pod, told_at))
     # A finalizer may keep a pod whose removal was asked for already: that is for others to end.
@@ -56,11 +70,22 @@ def next_step(pod: Pod) -> Step | None:
 def _end(pod: Pod, last_moment: datetime) -> datetime:
     """When the containers are gone: as fast as the pod says, but never past its grace period."""
     grace = timedelta(seconds=pod.metadata.deletion_grace_period_seconds or 0)
-    try:
-        wanted = float(pod.metadata.annotations.get(STOPS_AFTER, "0").removesuffix("s"))
-    except ValueError:
-        wanted = 0.0
-    return min(last_moment, last_moment - grace + timedelta(seconds=max(wanted, 0.0)))
+    wanted = _seconds(pod, STOPS_AFTER) or 0.0
+    return min(last_moment, last_moment - grace + timedelta(seconds=wanted))
+
+
+def _own_end(pod: Pod) -> Finish | None:
+    """When a running pod ends by itself, if it does."""
+    wanted, since = _seconds(pod, RUNS_FOR), pod.status.start_time
+    if pod.status.phase != "Running" or wanted is None or since is None:
+        return None
+    return Finish(since + timedelta(seconds=wanted))
+
+
+def _seconds(pod: Pod, annotation: str) -> float | None:
+    """What the annotation says; None where it says nothing that is a number of seconds."""
+    text = pod.metadata.annotations.get(annotation, "").removesuffix("s")
+    return float(text) if re.fullmatch(r"\d{1,9}(\.\d{1,6})?", text) else None
 
 
 def running(pod: Pod, *, pod_ip: str, host_ip: str, now: datetime) -> Status:
@@ -102,22 +127,31 @@ def lost(pod: Pod, *, now: datetime) -> Status:
 
 def stopped(pod: Pod, *, now: datetime) -> Status:
     """The status, as a strategic merge patch, of a pod whose containers obeyed a SIGTERM."""
+    return _over(pod, ENDED_BY_SIGTERM, now)
+
+
+def finished(pod: Pod, *, now: datetime) -> Status:
+    """The same of a pod whose containers ended by themselves, with the code that it asks for."""
+    text = pod.metadata.annotations.get(EXIT_CODE, "")
+    code = int(text) if re.fullmatch(r"\d{1,3}", text) else 0
+    return _over(pod, code, now)
+
+
+def _over(pod: Pod, code: int, now: datetime) -> Status:
     at = _written(now)
     started = at if pod.status.start_time is None else _written(pod.status.start_time)
     return {
-        "phase": "Failed",
+        "phase": "Failed" if code else "Succeeded",
         "conditions": [
             {
                 "type": kind,
                 "status": "False",
-                "reason": "PodFailed",
+                "reason": "PodFailed" if code else "PodCompleted",
                 "lastTransitionTime": at,
             }
             for kind in ("ContainersReady", "Ready")
         ],
-        "containerStatuses": [
-            _ended(pod, c, started, at, ENDED_BY_SIGTERM) for c in pod.spec.containers
-        ],
+        "containerStatuses": [_ended(pod, c, started, at, code) for c in pod.spec.containers],
     }
 
 
