@@ -61,6 +61,14 @@ def test_a_gang_that_lacks_one_place_gets_none(stage):
     assert stage.said("g-2") == "Unschedulable: 0/1 nodes are available: 1 Insufficient cpu."
 
 
+def test_in_a_mixed_gang_the_member_without_a_place_is_named(stage):
+    """42: the others speak of their group."""
+    stage.add(node("n0"), gang("g", 3), *members("g", 2), pod("big", "g", cpu="9"))
+    stage.play(3)
+    assert stage.said("big") == "Unschedulable: 0/1 nodes are available: 1 Insufficient cpu."
+    assert stage.said("g-0").startswith("Unschedulable: pod group is unschedulable, minCount (3)")
+
+
 def test_members_beyond_the_quorum_are_bound_where_they_fit(stage):
     """44, 11.2: four members of which three fit."""
     stage.add(node("n0", "3"), gang("g", 2), *members("g", 4))

@@ -213,6 +213,7 @@ def refusal_of(trial: Trial, leaf: Leaf, batches: Sequence[Batch], found: Quorum
         message=why.sentence()
         if lone
         else quorum_sentence(leaf.missing, found.most, why, found.proved),
+        short=short.cls,
     )
 
 
@@ -226,6 +227,7 @@ def shortfall_of(trial: Trial, leaf: Leaf, left: Sequence[Batch], fits: int) -> 
         tally=why,
         proved=len(leaf.batches) == 1,
         message=extras_sentence(leaf.pending, fits, why),
+        short=left[0].cls,
     )
 
 

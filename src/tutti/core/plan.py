@@ -1,8 +1,9 @@
 """Plan: what is to become of a root. Either it is placed, or refused with reasons."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from tutti.core.pods import PodClass
 from tutti.core.reasons import Tally
 
 Status = Literal["Unschedulable", "UnschedulableAndUnresolvable"]
@@ -27,6 +28,8 @@ class Refusal:
     proved: bool
     message: str
     below: tuple[tuple[str, "Refusal"], ...] = ()
+    short: PodClass | None = field(default=None, compare=False)
+    """The class that `tally` is about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
+import msgspec
+
 from tutti.api.core_v1 import Pod
-from tutti.engine.forest import ASSUMED, Group
+from tutti.engine.forest import ASSUMED, BOUND, Group, Member
 from tutti.engine.messages import Unit
 
 MARK = "tutti.dev/commit"
@@ -88,6 +90,18 @@ class Commit:
 def mark_of(pod: Pod) -> str:
     """The commit that bound the pod, if one of ours did."""
     return pod.metadata.annotations.get(MARK, "")
+
+
+def as_bound(member: Member) -> Pod:
+    """The member's pod; where only an answer has told so far, with the node that it is bound to."""
+    pod = member.pod
+    if member.state is not BOUND or pod.spec.node_name:
+        return pod
+    meta = msgspec.structs.replace(
+        pod.metadata, annotations={**pod.metadata.annotations, MARK: member.commit}
+    )
+    spec = msgspec.structs.replace(pod.spec, node_name=member.node)
+    return msgspec.structs.replace(pod, metadata=meta, spec=spec)
 
 
 def top_of(leaf: Group) -> Group | None:

@@ -8,14 +8,16 @@ by work; where more is to be done, `next_wake` says so, and the next turn goes o
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from typing import assert_never
 
-from tutti.api.core_v1 import Pod
+from tutti.api.core_v1 import Node, Pod
+from tutti.api.scheduling import PodGroup
 from tutti.core.decide import plan
 from tutti.core.plan import Placed, Refusal
 from tutti.core.trial import Trial
 from tutti.engine.assume import Assumptions
-from tutti.engine.commit import mark_of
+from tutti.engine.commit import as_bound, mark_of
 from tutti.engine.encode import Cluster
 from tutti.engine.flights import Flights
 from tutti.engine.forest import LEAVING, Forest, Group
@@ -83,7 +85,8 @@ class Engine:
         self._synced = False
         self._held = False
         self._found: tuple[Unit, ...] = ()
-        self._nodes: dict[str, None] = {}
+        self._nodes: dict[str, Node] = {}
+        self._edition = Edition(composites=True, group_status=True)
         self._generation = 0
         self._trial: Trial | None = None
         self._refused_shapes: dict[Shape, Refusal] = {}
@@ -107,7 +110,7 @@ class Engine:
                 self._pod_gone(ref)
             case NodeSeen(node):
                 name = node.metadata.name
-                self._nodes[name] = None
+                self._nodes[name] = node
                 self.cluster.node_seen(node)
                 self.assumptions.freed[name] = None
             case NodeGone(name):
@@ -122,6 +125,7 @@ class Engine:
             case WorkloadGone(namespace, name):
                 self.forest.workload_gone(namespace, name)
             case Edition(composites, group_status):
+                self._edition = event
                 self.forest.use_composites(composites)
                 self._words.group_status = group_status
             case Synced():
@@ -222,6 +226,26 @@ class Engine:
         if self.flights.units_changed:
             wakes.append(self._written_at + INTENT_INTERVAL)
         return min((wake for wake in wakes if wake is not None), default=None)
+
+    def is_quiet(self) -> bool:
+        """Whether no commit is on its way, so that the objects alone say how things stand."""
+        return not self.flights.commits and not self.flights.outbox
+
+    def known(self) -> Iterator[Event]:
+        """Events that tell another engine all the objects that this one knows."""
+        yield self._edition
+        yield from map(WorkloadSeen, self.forest.workloads.values())
+        for group in self.forest.groups.values():
+            if isinstance(group.object, PodGroup):
+                yield GroupSeen(group.object)
+            elif group.object is not None:
+                yield CompositeSeen(group.object)
+        yield from (PodSeen(as_bound(member)) for member in self.forest.members.values())
+        yield from map(NodeSeen, self._nodes.values())
+        if self._synced:
+            yield Synced()
+        if self._held:
+            yield LeaseHeld(self.flights.units())
 
     def explain(self, key: str) -> RootReport | None:
         """How the root stands that `Kind/namespace/name` is, or belongs to."""

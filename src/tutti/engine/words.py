@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal
 
 from tutti.api.meta import Condition
 from tutti.api.podspec import unsupported
 from tutti.core.plan import Refusal
+from tutti.core.pods import PodClass
 from tutti.engine.forest import (
     ASSUMED,
     FINISHED,
@@ -287,13 +287,20 @@ def _refused_words(group: Group, root: Group, refusal: Refusal) -> Iterator[tupl
         "Unschedulable", f"pod group is unschedulable, {_upstream(group, root, refusal)}"
     )
     alone = PodWord("Unschedulable", own.tally.sentence()) if own is not None else together
-    placeable = own.fits if own is not None and group.gang and not group.tally.standing else 0
-    by_name = sorted(
-        chain.from_iterable(alike.values() for alike in group.pending.values()),
-        key=lambda member: member.ref.name,
-    )
-    for place, member in enumerate(by_name):
-        yield member, together if place < placeable else alone
+    for cls, alike in group.pending.items():
+        members = sorted(alike.values(), key=lambda member: member.ref.name)
+        placeable = _placeable(group, cls, own)
+        for place, member in enumerate(members):
+            yield member, together if place < placeable else alone
+
+
+def _placeable(group: Group, cls: PodClass, own: Refusal | None) -> int:
+    """How many of a class had a place: of the one that fell short, those that fit without others."""
+    if own is None or not group.gang or group.tally.standing:
+        return 0
+    if own.short is not cls:
+        return len(group.pending[cls])
+    return own.fits if len(group.pending) == 1 else 0
 
 
 def _held_words(group: Group) -> Iterator[tuple[Member, PodWord]]:
