@@ -52,15 +52,14 @@ def live(life: Coroutine[None, None, None], args: argparse.Namespace) -> int:
     logs.to_stderr(args.log_level)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
-            runner.run(_until_asked_to_stop(life, exit_with_parent=args.exit_with_parent))
+            runner.run(until_asked_to_stop(life, exit_with_parent=args.exit_with_parent))
         except (ApiError, Unanswered) as error:
             raise Trouble(output.refusal(error)) from error
     return 0
 
 
-async def _until_asked_to_stop(
-    life: Coroutine[None, None, None], *, exit_with_parent: bool
-) -> None:
+async def until_asked_to_stop(life: Coroutine[None, None, None], *, exit_with_parent: bool) -> None:
+    """Live until a signal, or the parent's end, says that it is enough."""
     living = asyncio.create_task(life)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, living.cancel)

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import fcntl
 import json
-import signal
 import socket
 import ssl
 import sys
@@ -21,16 +20,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tutti.cli import binaries, kubernetes
-from tutti.cli.offspring import Child, Ended, parent_ended
+from tutti.cli import binaries, kubernetes, manners
+from tutti.cli.offspring import Child, Ended
+from tutti.cli.output import Trouble
 
 COMPANIONS = ("kube-controller-manager", "kube-scheduler")
 START_PATIENCE = 60.0
 STOP_PATIENCE = 10.0
-
-
-class Trouble(Exception):
-    """Why there is no control plane: a sentence for whoever asked for one."""
 
 
 def main() -> int:
@@ -47,17 +43,15 @@ async def run(options: argparse.Namespace) -> None:
     absent = binaries.missing(options.binaries)
     if lacking := [name for name in options.companions if name in absent]:
         raise binaries.Unusable(f"{options.binaries} has no {', no '.join(lacking)}")
-    asked = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, asked.set)
     with alone_in(options.data_dir), reserved(options.host, options.port) as port:
         endpoint = kubernetes.Endpoint(
             options.host, port, options.tls_cert, options.tls_key, options.tls_ca
         )
         plane = Plane(options, endpoint)
-        parent = [parent_ended()] if options.exit_with_parent else []
         try:
-            await first(plane.live(), asked.wait(), *parent)
+            await manners.until_asked_to_stop(
+                plane.live(), exit_with_parent=options.exit_with_parent
+            )
         finally:
             await plane.stop()
 
@@ -85,7 +79,7 @@ class Plane:
         await first(self._ready(), *map(_outlived, self._children))
         for name in options.companions:
             await self._spawn(name, kubernetes.companion(name, gates=gates))
-        print(f"listening: {endpoint.port}", flush=True)
+        manners.listening(endpoint.port)
         await first(*map(_outlived, self._children))
 
     async def stop(self) -> None:
