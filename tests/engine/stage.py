@@ -25,7 +25,7 @@ from tutti.api.core_v1 import (
     SchedulingGroup,
     Taint,
 )
-from tutti.api.meta import Condition, ObjectMeta
+from tutti.api.meta import Condition, ObjectMeta, OwnerReference
 from tutti.api.scheduling import (
     Basic,
     CompositeGang,
@@ -100,6 +100,7 @@ def pod(
     restart: str = "Always",
     age: int = 0,
     namespace: str = "default",
+    job: str | None = None,
     **selector: str,
 ) -> Pod:
     return Pod(
@@ -108,6 +109,7 @@ def pod(
             namespace=namespace,
             uid=uid or f"pod-{name}",
             creation_timestamp=DAWN + timedelta(seconds=age),
+            owner_references=(OwnerReference(kind="Job", uid=job, controller=True),) if job else (),
         ),
         spec=PodSpec(
             containers=(Container(resources=ResourceRequirements(requests={"cpu": cpu})),),

@@ -8,7 +8,7 @@ import pytest
 
 from tests.engine.stage import Stage, basic, gang, node, pod
 from tutti.api.core_v1 import PodResourceClaim
-from tutti.engine.messages import Bind, Note, WriteIntent
+from tutti.engine.messages import Bind, JobSeen, Note, WriteIntent
 
 
 def members(group: str, count: int, **more: object):
@@ -254,6 +254,39 @@ def test_finished_members_count_where_they_will_not_run_again(stage):
     stage.add(pod("retry", "g", restart="Never"))
     stage.play()
     assert stage.places("retry") == {"retry": "n0"}
+
+
+def test_the_last_pods_of_a_job_need_no_more_than_the_job_wants(stage):
+    """9.15, for Jobs: only pods that live count, and the quorum shrinks with what is left to do."""
+    stage.tell(JobSeen("j", 4))
+    stage.add(node("n0"), gang("g", 4), *members("g", 4, restart="Never", job="j"))
+    stage.play()
+    assert stage.bound() == 4
+    stage.finish("g-0", "g-1", "g-2")
+    stage.finish("g-3", phase="Failed")
+    stage.tell(JobSeen("j", 1))
+    stage.add(pod("retry", "g", restart="Never", job="j"))
+    stage.play(2)
+    assert stage.places("retry") == {"retry": "n0"}
+    assert stage.condition("g", "tutti.dev/Satisfied").message == "needs 1, 1 bound"
+    stage.finish("retry")
+    stage.tell(JobSeen("j", 0))
+    stage.play(2)
+    assert stage.satisfied("g") == "Bound"
+
+
+def test_every_wave_of_a_job_is_a_gang_again(stage):
+    """A Job with more completions than parallelism."""
+    stage.add(node("n0"), gang("g", 4), *members("g", 4, restart="Never", job="j"))
+    stage.play()
+    stage.finish("g-0", "g-1", "g-2", "g-3")
+    stage.tell(JobSeen("j", 4))
+    stage.add(*(pod(f"next-{i}", "g", restart="Never", job="j") for i in range(3)))
+    stage.play(2)
+    assert stage.bound("next") == 0
+    stage.add(pod("next-3", "g", restart="Never", job="j"))
+    stage.play(2)
+    assert stage.bound("next") == 4
 
 
 def test_the_room_of_finished_pods_is_free_again(stage):

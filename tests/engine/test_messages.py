@@ -27,6 +27,8 @@ EXAMPLES = [
     messages.CompositeGone(GROUP),
     messages.WorkloadSeen(Workload(metadata=META)),
     messages.WorkloadGone("default", "train"),
+    messages.JobSeen("u-3", 2),
+    messages.JobGone("u-3"),
     messages.Edition(composites=True, group_status=True),
     messages.Synced(),
     messages.LeaseHeld((UNIT,)),

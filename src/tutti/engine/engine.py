@@ -38,6 +38,8 @@ from tutti.engine.messages import (
     GroupSeen,
     IntentRefused,
     IntentWritten,
+    JobGone,
+    JobSeen,
     LeaseHeld,
     LeaseLost,
     NodeGone,
@@ -124,6 +126,10 @@ class Engine:
                 self.forest.workload_seen(workload)
             case WorkloadGone(namespace, name):
                 self.forest.workload_gone(namespace, name)
+            case JobSeen(uid, wanted):
+                self.intake.job_seen(uid, wanted)
+            case JobGone(uid):
+                self.forest.job_gone(uid)
             case Edition(composites, group_status):
                 self._edition = event
                 self.forest.use_composites(composites)
@@ -235,6 +241,7 @@ class Engine:
         """Events that tell another engine all the objects that this one knows."""
         yield self._edition
         yield from map(WorkloadSeen, self.forest.workloads.values())
+        yield from (JobSeen(uid, wanted) for uid, wanted in self.forest.jobs.items())
         for group in self.forest.groups.values():
             if isinstance(group.object, PodGroup):
                 yield GroupSeen(group.object)

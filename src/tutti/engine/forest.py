@@ -86,9 +86,11 @@ class Group:
         "counts",
         "fault",
         "gang",
+        "jobs",
         "key",
         "kind",
         "laid_out",
+        "least",
         "members",
         "name",
         "names",
@@ -102,6 +104,7 @@ class Group:
         "tallies",
         "tally",
         "unserved",
+        "wanted",
     )
 
     def __init__(self, kind: Kind, namespace: str, name: str) -> None:
@@ -111,6 +114,12 @@ class Group:
         self.key = key_of(kind, namespace, name)
         self.object: PodGroup | CompositePodGroup | None = None
         self.quorum = 1
+        self.least = 1
+        """What the object asks as its quorum; Jobs that want fewer pods make the quorum smaller."""
+        self.jobs: dict[str, int] = {}
+        """The Jobs that members belong to, and how many to each."""
+        self.wanted: int | None = None
+        """How many pods these Jobs want at once; None where there are none, or one isn't known."""
         self.gang = kind == "Pod"
         self.parent: Group | None = None
         self.children: dict[str, Group] = {}
@@ -215,6 +224,14 @@ def named(group: Group) -> str:
     return f'{group.kind} "{group.name}"'
 
 
+def job_of(pod: Pod) -> str | None:
+    """The uid of the Job that made the pod, if one did."""
+    for owner in pod.metadata.owner_references:
+        if owner.controller and owner.kind == "Job":
+            return owner.uid
+    return None
+
+
 def key_of(kind: Kind, namespace: str, name: str) -> str:
     return f"{kind}/{namespace}/{name}"
 
@@ -228,6 +245,9 @@ class Forest:
         self.touched: dict[str, None] = {}
         self.workloads: dict[tuple[str, str], Workload] = {}
         self._of_workload: dict[tuple[str, str], dict[str, None]] = {}
+        self.jobs: dict[str, int] = {}
+        """How many pods each Job wants at once."""
+        self._of_job: dict[str, dict[str, None]] = {}
         self._uids: dict[tuple[str, str], str] = {}
         self._composites = True
 
@@ -251,6 +271,7 @@ class Forest:
         if group := self._home(member):
             member.group = group
             group.members[ref.uid] = member
+            self._file_under_job(group, member, 1)
             self._enter(group, member)
         return member
 
@@ -261,6 +282,7 @@ class Forest:
         del self._uids[member.ref.namespace, member.ref.name]
         if group := member.group:
             del group.members[uid]
+            self._file_under_job(group, member, -1)
             self._leave(group, member)
             self._prune(group)
         return member
@@ -309,7 +331,8 @@ class Forest:
         self._file_under_workload(group, False)
         group.object = made
         self._file_under_workload(group, True)
-        group.gang, group.quorum = policy_of(made)
+        group.gang, group.least = policy_of(made)
+        self._set_quorum(group)
         self._unsettle(group)
         self._attach(group)
         self._weigh(group)
@@ -322,7 +345,8 @@ class Forest:
             return None
         self._file_under_workload(group, False)
         group.object = None
-        group.gang, group.quorum = False, 1
+        group.gang, group.least = False, 1
+        self._set_quorum(group)
         group.said = {}
         self._unsettle(group)
         self._attach(group)
@@ -338,6 +362,20 @@ class Forest:
     def workload_gone(self, namespace: str, name: str) -> None:
         self.workloads.pop((namespace, name), None)
         self._unsettle_workload((namespace, name))
+
+    def job_seen(self, uid: str, wanted: int) -> list[Member]:
+        """Its pods, if the Job is new here."""
+        known = self.jobs.get(uid)
+        self.jobs[uid] = wanted
+        if known == wanted:
+            return []
+        self._requorum(uid)
+        members = self._of_job.get(uid, ()) if known is None else ()
+        return [self.members[member] for member in members]
+
+    def job_gone(self, uid: str) -> None:
+        if self.jobs.pop(uid, None) is not None:
+            self._requorum(uid)
 
     def use_composites(self, served: bool) -> None:
         """Where no composite groups are served, a left-over parent reference means nothing."""
@@ -477,6 +515,35 @@ class Forest:
                 parent.tallies[index] += value
             self._weigh(parent)
         self._unsettle(group)
+
+    def _file_under_job(self, group: Group, member: Member, change: int) -> None:
+        job = job_of(member.pod)
+        if job is None:
+            return
+        _count(group.jobs, job, change)
+        pods = self._of_job.setdefault(job, {})
+        if change > 0:
+            pods[member.ref.uid] = None
+        else:
+            pods.pop(member.ref.uid, None)
+            if not pods:
+                del self._of_job[job]
+        self._set_quorum(group)
+
+    def _requorum(self, job: str) -> None:
+        """The Job wants another number of pods; its groups count anew."""
+        pods = self._of_job.get(job, ())
+        groups = {group.key: group for pod in pods if (group := self.members[pod].group)}
+        for group in groups.values():
+            self._set_quorum(group)
+            self._weigh(group)
+
+    def _set_quorum(self, group: Group) -> None:
+        group.wanted = None
+        if group.gang and group.jobs and all(job in self.jobs for job in group.jobs):
+            group.wanted = sum(self.jobs[job] for job in group.jobs)
+        wanted = group.least if group.wanted is None else max(1, group.wanted)
+        group.quorum = min(group.least, wanted)
 
     def _file_under_workload(self, group: Group, here: bool) -> None:
         name = group.workload

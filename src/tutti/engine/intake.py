@@ -29,6 +29,7 @@ from tutti.engine.forest import (
     Kind,
     Member,
     State,
+    job_of,
 )
 from tutti.engine.words import INITIALLY, said_of
 
@@ -53,7 +54,8 @@ class Intake:
         if pod.metadata.deletion_timestamp is not None:
             return LEAVING
         if pod.status.phase == "Succeeded" and spec.restart_policy in ("Never", "OnFailure"):
-            return FINISHED
+            # Of a Job only pods that live count: it says itself how many it still wants.
+            return FAILED if job_of(pod) in self._forest.jobs else FINISHED
         if pod.status.phase in TERMINAL:
             return FAILED
         if spec.node_name:
@@ -72,6 +74,11 @@ class Intake:
         if (other := self._forest.namesake(pod)) is not None:
             self.pod_gone(other.ref.uid)
         return self._meet(pod)
+
+    def job_seen(self, uid: str, wanted: int) -> None:
+        for member in self._forest.job_seen(uid, wanted):
+            if member.state is FINISHED:
+                self._forest.move(member, FAILED)
 
     def pod_gone(self, uid: str) -> None:
         member = self._forest.remove(uid)

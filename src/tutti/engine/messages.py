@@ -92,6 +92,17 @@ class WorkloadGone(Message, frozen=True):
     name: str
 
 
+class JobSeen(Message, frozen=True):
+    """How many pods a Job still wants at once: what its last pods can't be asked to exceed."""
+
+    uid: str
+    wanted: int
+
+
+class JobGone(Message, frozen=True):
+    uid: str
+
+
 class Edition(Message, frozen=True):
     """What the API server serves, found by discovery."""
 
@@ -178,6 +189,8 @@ Event = (
     | CompositeGone
     | WorkloadSeen
     | WorkloadGone
+    | JobSeen
+    | JobGone
     | Edition
     | Synced
     | LeaseHeld

@@ -73,6 +73,8 @@ def outlook(group: Group, root: Group, refusal: Refusal | None) -> Outlook:
         return Outlook("NotFound", root.unserved)
     if not group.is_there:
         return Outlook("WaitingForObject", f"waiting for {named(group)} to be created")
+    if group.wanted == 0:
+        return Outlook("Bound", f"{_bound(group)}, and its Jobs want no more pods")
     if group.tally.standing:
         return Outlook("Bound", _standing_sentence(group, own_refusal(group, root, refusal)))
     if group.counts[ASSUMED]:
