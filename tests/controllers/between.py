@@ -18,6 +18,8 @@ class Between:
         self._passing.set()
         self.lost_answers = 0
         self.swallowing = False
+        self.delay = 0.0
+        """Seconds that every answer takes longer."""
 
     def cut(self) -> None:
         """Reset every connection that is open now."""
@@ -64,6 +66,8 @@ class Between:
     ) -> None:
         while data := await source.read(ANY):
             await self._passing.wait()
+            if answers and self.delay:
+                await asyncio.sleep(self.delay)
             if answers and self.swallowing:
                 self.lost_answers += 1
                 raise ConnectionResetError

@@ -151,6 +151,10 @@ async def test_without_the_lease_nothing_is_written(
     assert it.wrote() == []
 
 
+def unscheduled(message: str) -> SetPodCondition:
+    return SetPodCondition(POD, Condition(type="PodScheduled", status="False", message=message))
+
+
 async def test_a_binding_waits_for_the_condition_that_is_on_its_way_and_drops_the_next(
     papers: Papers,
 ) -> None:
@@ -161,9 +165,6 @@ async def test_a_binding_waits_for_the_condition_that_is_on_its_way_and_drops_th
             await go_on.wait()
         wire.answer(200, b"{}")
 
-    def unscheduled(message: str) -> SetPodCondition:
-        return SetPodCondition(POD, Condition(type="PodScheduled", status="False", message=message))
-
     async with desk(papers, responds) as it, asyncio.TaskGroup() as tasks:
         it.conditions.set_on_pod(unscheduled("one"))
         await until(lambda: it.peer.requests)
@@ -173,6 +174,18 @@ async def test_a_binding_waits_for_the_condition_that_is_on_its_way_and_drops_th
         assert not binding.done()
         go_on.set()
     assert it.wrote() == [("PATCH", f"{PATH}/status"), ("POST", f"{PATH}/binding")]
+
+
+async def test_a_condition_that_was_held_back_is_said_when_the_binding_is_refused(
+    papers: Papers,
+) -> None:
+    async def responds(request: Request, wire: Wire) -> None:
+        wire.answer(409 if request.method == "POST" else 200, b"{}")
+
+    async with desk(papers, responds) as it:
+        it.conditions.set_on_pod(unscheduled("no room"))
+        await it.binder.bind(BIND)
+    assert it.wrote() == [("POST", f"{PATH}/binding"), ("PATCH", f"{PATH}/status")]
 
 
 @pytest.mark.parametrize(

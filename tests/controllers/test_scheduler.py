@@ -144,7 +144,7 @@ class Running:
 
 @asynccontextmanager
 async def scheduling(
-    stage: Stage, port: int | None = None, names: tuple[str, ...] = ()
+    stage: Stage, port: int | None = None, names: tuple[str, ...] = (), lease: float = 1.0
 ) -> AsyncIterator[Running]:
     """A scheduler, over another port than the server's own where that is said."""
     config = stage.config
@@ -153,7 +153,7 @@ async def scheduling(
     running = Running()
     options = Options(
         scheduler_names=names or (stage.name,),
-        lease_duration=1.0,
+        lease_duration=lease,
         identity=f"test-{secrets.token_hex(3)}",
         token="s3cret",
         listening=running.port.set_result,
@@ -233,6 +233,18 @@ async def test_a_server_that_is_away_for_longer_than_the_lease_stops_bindings_an
         assert await metric(running, b"tutti_terms_total 1")
 
 
+async def test_who_is_asked_to_stop_finishes_the_gang_that_has_set_out(stage: Stage) -> None:
+    await stage.make_nodes(2, cpu=100)
+    async with between(port_of(stage)) as (wire, port):
+        async with scheduling(stage, port, lease=5.0) as running:
+            await running.ready.wait()
+            wire.delay = 0.1  # of answers: what can't be in flight at once has yet to be sent
+            await stage.make_gang("g", 150)
+            await stage.until(lambda: some_are_bound(stage), True)
+            assert await stage.bound() < 150
+        assert await stage.bound() == 150
+
+
 async def test_one_of_two_waits_and_is_in_order(stage: Stage) -> None:
     await stage.make_nodes(1, cpu=10)
     async with scheduling(stage) as first:
@@ -284,6 +296,10 @@ async def holder(stage: Stage, name: str) -> bool:
     except NotFound:
         return False
     return bool(lease.spec.holder_identity)
+
+
+async def some_are_bound(stage: Stage) -> bool:
+    return await stage.bound() > 0
 
 
 async def happened(condition: Callable[[], bool]) -> bool:

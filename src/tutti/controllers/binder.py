@@ -65,30 +65,13 @@ class Binder:
         self._within = within
 
     async def bind(self, action: Bind) -> None:
-        pod, node, commit = action.pod, action.node, action.commit
-        if (writing := self._conditions.hush(pod.uid)) is not None:
+        held_back, writing = self._conditions.hush(action.pod.uid)
+        if writing is not None:
             await writing.wait()
-        try:
-            await self._client.bind(
-                pod.namespace,
-                pod.name,
-                pod.uid,
-                node,
-                {COMMIT: commit},
-                within=self._within,
-                allowed=self._allowed,
-            )
-        except Withheld:
-            self._answer(BindRefused(pod, node, commit, "LeaseNotHeld", NOT_HELD))
-        except Unanswered as silence:
-            self._answer(BindUnknown(pod, node, commit, str(silence)))
-        except ApiError as refusal:
-            if refusal.code >= 500:  # the server may have done it before it failed
-                self._answer(BindUnknown(pod, node, commit, refusal.message))
-            else:
-                self._answer(BindRefused(pod, node, commit, refusal.reason, refusal.message))
-        else:
-            self._answer(Bound(pod, node, commit))
+        answer = await self._bound(action)
+        if held_back is not None and not isinstance(answer, Bound):
+            self._conditions.say_after_all(held_back)
+        self._answer(answer)
 
     async def read(self, action: ReadPod) -> None:
         """Look at the pod itself, until the server shows it or says that it is gone."""
@@ -131,6 +114,28 @@ class Binder:
             self._answer(Deleted(ref))
         except (ApiError, Unanswered) as error:
             self._answer(DeleteFailed(ref, str(error)))
+
+    async def _bound(self, action: Bind) -> Bound | BindRefused | BindUnknown:
+        pod, node, commit = action.pod, action.node, action.commit
+        try:
+            await self._client.bind(
+                pod.namespace,
+                pod.name,
+                pod.uid,
+                node,
+                {COMMIT: commit},
+                within=self._within,
+                allowed=self._allowed,
+            )
+        except Withheld:
+            return BindRefused(pod, node, commit, "LeaseNotHeld", NOT_HELD)
+        except Unanswered as silence:
+            return BindUnknown(pod, node, commit, str(silence))
+        except ApiError as refusal:
+            if refusal.code >= 500:  # the server may have done it before it failed
+                return BindUnknown(pod, node, commit, refusal.message)
+            return BindRefused(pod, node, commit, refusal.reason, refusal.message)
+        return Bound(pod, node, commit)
 
     async def _read(self, ref: PodRef) -> Pod | None:
         try:

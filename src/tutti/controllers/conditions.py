@@ -65,10 +65,14 @@ class Conditions:
     def set_on_group(self, action: SetGroupCondition) -> None:
         self._gather(action.group, action.condition, self._groups)
 
-    def hush(self, uid: str) -> asyncio.Event | None:
-        """Say nothing more of an object; what is on its way already ends with the event."""
-        self._pending.pop(uid, None)
-        return self._writing.get(uid)
+    def hush(self, uid: str) -> tuple[Pending | None, asyncio.Event | None]:
+        """Hold back what was to be said of an object, which is returned; what is on its way already
+        ends with the event."""
+        return self._pending.pop(uid, None), self._writing.get(uid)
+
+    def say_after_all(self, held_back: Pending) -> None:
+        self._put_back(held_back)
+        self._pods.put(held_back.ref.uid)
 
     def forget(self, uid: str) -> None:
         self._pending.pop(uid, None)

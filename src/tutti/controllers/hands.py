@@ -1,6 +1,7 @@
 """Every action of the engine, and who carries it out."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -57,7 +58,7 @@ class Hands:
         conditions = Conditions(client, tasks, seen=cluster.conditions, allowed=leases.held)
         binder = Binder(client, conditions, answer, allowed=leases.held, within=leases.within)
         intents = Intents(leases, answer)
-        bindings = Lane(tasks, BINDINGS, binder.bind)
+        self._bindings = bindings = Lane(tasks, BINDINGS, binder.bind)
         events = Events(
             client,
             reporter,
@@ -88,3 +89,9 @@ class Hands:
     def carry_out(self, action: Action) -> None:
         """Begin it; the answer, where it has one, comes as an event."""
         self._does[type(action)](action)
+
+    async def finish(self, within: float) -> None:
+        """Wait until the bindings that have set out are answered, or the time is up."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await self._bindings.idle.wait()

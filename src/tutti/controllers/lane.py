@@ -20,10 +20,14 @@ class Lane(Generic[T]):
         self.empty = Event()
         """Set while nothing waits to be begun."""
         self.empty.set()
+        self.idle = Event()
+        """Set while nothing waits and nothing is being worked on."""
+        self.idle.set()
 
     def put(self, item: T) -> None:
         self._waiting.append(item)
         self.empty.clear()
+        self.idle.clear()
         if self._running < self._width:
             self._running += 1
             self._tasks.create_task(self._carry_out())
@@ -35,3 +39,5 @@ class Lane(Generic[T]):
             self.empty.set()
         finally:
             self._running -= 1
+            if not self._running:
+                self.idle.set()

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 UNITS: Final = "tutti.dev/units"
 """The annotation on the Lease that says which commits may be half done."""
-RELEASE_WITHIN: Final = 1.5
+RELEASE_WITHIN: Final = 0.8
 
 
 class Leases:

@@ -27,6 +27,8 @@ PACE: Final = 0.005
 
 WORK_PER_TURN: Final = 4_000
 """Of the engine's budget: some 100 ms, so that bindings set out and the Lease is renewed between."""
+FINISH: Final = 1.2
+"""Seconds for what has set out when the term ends."""
 BREATH: Final = 2_000
 """Events taken in at a stretch."""
 
@@ -80,7 +82,10 @@ class Term:
                 await self._take_in(hands)
             self._inbox.put(Synced())
             on_synced()
-            await self._decide(hands)
+            try:
+                await self._decide(hands)
+            finally:  # no gang is left half bound for want of the few milliseconds it still takes
+                await hands.finish(FINISH)
 
     async def _decide(self, hands: Hands) -> Never:
         """Together with `_take_in` the only place that calls the engine."""
