@@ -107,7 +107,7 @@ def make_papers(folder: Path) -> Papers:
 
 
 @asynccontextmanager
-async def serving(papers: Papers, responds: Responds, **config: Any):
+async def serving(papers: Papers, responds: Responds, port: int = 0, **config: Any):
     """Serve until the block ends; every connection is cut then."""
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(papers.file)
@@ -132,7 +132,7 @@ async def serving(papers: Papers, responds: Responds, **config: Any):
         finally:
             writer.transport.abort()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(serve, "127.0.0.1", port, ssl=tls)
     port = server.sockets[0].getsockname()[1]
     known = {"server": f"https://127.0.0.1:{port}", "ca": papers.certificate, "token": "s3cret"}
     peer.config = Config(**{**known, **config})

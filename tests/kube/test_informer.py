@@ -157,6 +157,14 @@ async def test_a_server_that_fails_for_a_while_is_tried_again(papers: Papers) ->
     assert script.since[:3] == ["5", "5", "5"]
 
 
+async def test_a_refusal_that_stays_is_said_once(
+    papers: Papers, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = Script([(5, [])], [403, 403, 403, [line("ADDED", node("a", 6))], []])
+    await told(papers, script, 2)
+    assert caplog.text.count("following is refused") == 1
+
+
 async def test_an_object_that_can_not_be_read_is_passed_over(
     papers: Papers, caplog: pytest.LogCaptureFixture
 ) -> None:

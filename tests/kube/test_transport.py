@@ -237,6 +237,24 @@ async def test_a_server_that_is_not_there_was_never_asked() -> None:
         await transport.request("POST", "/")
 
 
+async def test_an_outage_is_one_line_and_its_end_another(
+    papers: Papers, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    async with serving(papers, echo) as peer:
+        config = peer.config
+    transport = Transport(config)
+    for _ in range(5):
+        with pytest.raises(Unreachable):
+            await transport.request("GET", "/")
+    assert [each.message for each in caplog.records] == ["the server is not reached"]
+    port = int(config.server.rpartition(":")[2])
+    async with serving(papers, echo, port=port):
+        await transport.request("GET", "/")
+        await transport.close()
+    assert [each.message for each in caplog.records][1:] == ["the server is reached again"]
+
+
 async def test_a_server_with_a_strange_certificate_gets_nothing(papers: Papers, tmp_path) -> None:
     stranger = make_papers(tmp_path)
     async with serving(papers, echo, ca=stranger.certificate) as peer:

@@ -80,7 +80,7 @@ class Binder:
             try:
                 pod = await self._read(action.ref)
             except (ApiError, Unanswered) as error:
-                log.warning(
+                log.debug(
                     "a pod can't be looked at yet",
                     extra={"pod": action.ref.name, "why": str(error)},
                 )

@@ -72,6 +72,7 @@ class Elector:
         self._version = ""
         self._transitions = 0
         self._waits_for = ""
+        self._complained = False
 
     @property
     def renew_deadline(self) -> float:
@@ -113,7 +114,7 @@ class Elector:
             except (Conflict, AlreadyExists):
                 continue  # somebody was quicker: look again
             except (ApiError, Unanswered) as error:
-                log.warning("the Lease can't be had", extra={"why": str(error)})
+                self._complain("the Lease can't be had", error)
                 await asyncio.sleep(self.retry_period)
                 continue
             return lease.metadata.annotations
@@ -209,7 +210,7 @@ class Elector:
                 except (BadRequest, Invalid, TooLarge):
                     raise  # what was to be written can't be; trying again won't help
                 except (ApiError, Unanswered) as error:
-                    log.warning("the Lease isn't renewed yet", extra={"why": str(error)})
+                    self._complain("the Lease isn't renewed", error)
                     await asyncio.sleep(self.retry_period / 4)
                 else:
                     self._holds(lease, sent)
@@ -231,7 +232,15 @@ class Elector:
             raise LeaseLost(f"the Lease was taken by {lease.spec.holder_identity or 'nobody'}")
         self._version = lease.metadata.resource_version
 
+    def _complain(self, what: str, error: Exception) -> None:
+        """The first time; it is tried again several times a second."""
+        log.log(
+            logging.DEBUG if self._complained else logging.WARNING, what, extra={"why": str(error)}
+        )
+        self._complained = True
+
     def _holds(self, lease: Lease, sent: float) -> Lease:
+        self._complained = False
         self._version = lease.metadata.resource_version
         self._transitions = lease.spec.lease_transitions or 0
         self._until = sent + self.renew_deadline

@@ -72,6 +72,7 @@ class Reflector(Generic[T]):
         )
         self._version = ""
         self._pause = FIRST_PAUSE
+        self._refusal = ""
 
     async def run(
         self, on_list: Callable[[Listed[T]], None], on_change: Callable[[Changed[T]], None]
@@ -86,11 +87,20 @@ class Reflector(Generic[T]):
             except Gone:
                 self._version = ""
                 await self._rest()
-            except (ApiError, Unanswered) as error:
-                log.warning(
-                    "following is interrupted", extra={"kind": self._storage.key, "why": str(error)}
-                )
+            except Unanswered as error:  # the transport says what there is to say
+                log.debug("following is cut", extra={"kind": self._storage.key, "why": str(error)})
                 await self._rest()
+            except ApiError as error:
+                self._complain(error)
+                await self._rest()
+
+    def _complain(self, error: ApiError) -> None:
+        """The same refusal, again and again, is worth one line."""
+        if error.message != self._refusal:
+            self._refusal = error.message
+            log.warning(
+                "following is refused", extra={"kind": self._storage.key, "why": error.message}
+            )
 
     async def _list(self, on_list: Callable[[Listed[T]], None]) -> None:
         listed = await self._client.list(
@@ -100,6 +110,7 @@ class Reflector(Generic[T]):
             label=self._label,
             field=self._field,
         )
+        self._refusal = ""
         on_list(listed)
         self._version = listed.version
 

@@ -12,6 +12,7 @@ What became of a request that got no answer:
 
 import asyncio
 import contextlib
+import logging
 import socket
 import ssl
 import time
@@ -24,6 +25,8 @@ import httptools
 from tutti.api.errors import Unanswered, Unreachable
 from tutti.kube.config import Config
 from tutti.kube.endpoint import Endpoint
+
+log = logging.getLogger(__name__)
 
 JSON = "application/json"
 IDLE_LIMIT = 60.0
@@ -59,6 +62,7 @@ class Transport:
         self._idle: deque[_Connection] = deque()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._streams: set[_Connection] = set()
+        self._away_since: float | None = None
 
     async def request(
         self,
@@ -172,20 +176,29 @@ class Transport:
                 return
 
     async def _connect(self, deadline: float) -> "_Connection":
-        where = f"{self._endpoint.host}:{self._endpoint.port}"
         try:
             async with asyncio.timeout(deadline - time.monotonic()):
-                return _Connection(await self._endpoint.connect())
+                connection = _Connection(await self._endpoint.connect())
         except TimeoutError as error:
-            raise Unreachable(f"no connection to {where} in time") from error
+            raise self._unreachable("no answer in time") from error
         except ssl.SSLCertVerificationError as error:
-            raise Unreachable(
-                f"the certificate of {where} is not to be trusted: {error.verify_message}"
-            ) from error
+            why = f"its certificate is not to be trusted: {error.verify_message}"
+            raise self._unreachable(why) from error
         except OSError as error:
-            raise Unreachable(
-                f"no connection to {where}: {error.strerror or type(error).__name__}"
-            ) from error
+            raise self._unreachable(_reason(error)) from error
+        if self._away_since is not None:
+            seconds = round(time.monotonic() - self._away_since, 1)
+            self._away_since = None
+            log.info("the server is reached again", extra={"after_s": seconds})
+        return connection
+
+    def _unreachable(self, why: str) -> Unreachable:
+        """One line for an outage, however many wait for its end."""
+        where = f"{self._endpoint.host}:{self._endpoint.port}"
+        if self._away_since is None:
+            self._away_since = time.monotonic()
+            log.warning("the server is not reached", extra={"server": where, "why": why})
+        return Unreachable(f"no connection to {where}: {why}")
 
 
 class _Lost(Exception):
