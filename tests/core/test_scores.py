@@ -8,7 +8,7 @@ from tutti.core import columns
 from tutti.core.place import place
 from tutti.core.pods import PodClass
 from tutti.core.scores.load import Load
-from tutti.core.scores.nodes import images_at_hand, preferred_affinity, unwelcome_taints
+from tutti.core.scores.nodes import PreferredAffinity, images_at_hand, unwelcome_taints
 from tutti.core.scores.resources import (
     BalancedAllocation,
     LeastAllocated,
@@ -126,7 +126,7 @@ def test_111_preferred_terms_add_up() -> None:
     )
     wishes = pod(affinity=api.Affinity(node_affinity=api.NodeAffinity(preferred=preferred)))
 
-    worth = preferred_affinity(here.snapshot().nodes, here.class_of(wishes))
+    worth = PreferredAffinity()(here.snapshot().nodes, here.class_of(wishes))
 
     assert worth is not None
     assert int(worth[0]) == 15

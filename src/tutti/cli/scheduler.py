@@ -8,9 +8,14 @@ import argparse
 import socket
 import uuid
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tutti.cli import manners, wiring
 from tutti.cli.output import Trouble, note
+
+if TYPE_CHECKING:
+    from tutti.core.plugins import Plugin
+    from tutti.engine.configuration import Configuration
 
 USUAL_NAME = "tutti"
 LONGEST_LEASE_S = 60.0
@@ -22,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--config",
         type=Path,
         metavar="FILE",
-        help="a KubeSchedulerConfiguration (not read yet: refused)",
+        help="a KubeSchedulerConfiguration: profiles by scheduler name, weights, plugins",
     )
     parser.add_argument(
         "--scheduler-name",
@@ -49,14 +54,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.config:
-        raise Trouble("--config is not read yet: the default profile is the only one")
+    if args.config and args.scheduler_name:
+        raise Trouble("with --config the profiles in the file say the scheduler names")
+    configuration = _configuration(args.config) if args.config else None
     if args.job_gangs:
         note("tutti scheduler: --job-gangs has no effect yet: Jobs are not looked at")
     return manners.live(
         wiring.scheduler(
             wiring.connection(args),
-            names=tuple(args.scheduler_name or (USUAL_NAME,)),
+            names=tuple(
+                configuration.profiles if configuration else args.scheduler_name or (USUAL_NAME,)
+            ),
+            configuration=configuration,
             lease_duration=args.lease_duration,
             identity=args.identity or f"{socket.gethostname()}_{uuid.uuid4()}",
             bind_address=args.bind_address,
@@ -64,6 +73,24 @@ def run(args: argparse.Namespace) -> int:
         ),
         args,
     )
+
+
+def _configuration(file: Path) -> "Configuration":
+    import yaml
+
+    from tutti.engine.configuration import Misconfigured, read
+
+    try:
+        return read(yaml.safe_load(file.read_text()), _own_plugins())
+    except (OSError, yaml.YAMLError, Misconfigured) as error:
+        raise Trouble(f"{file}: {error}") from error
+
+
+def _own_plugins() -> "dict[str, Plugin]":
+    """The plugins that installed packages bring, by the name of their entry point."""
+    from importlib.metadata import entry_points
+
+    return {found.name: found.load() for found in entry_points(group="tutti.plugins")}
 
 
 def _seconds(text: str) -> float:

@@ -12,6 +12,7 @@ from tutti.cli import manners, output
 from tutti.cli.output import Trouble
 
 if TYPE_CHECKING:  # what a command imports, every one would pay for
+    from tutti.engine.configuration import Configuration
     from tutti.kube.client import Client
     from tutti.kube.config import Config
 
@@ -66,6 +67,7 @@ async def scheduler(
     config: Config,
     *,
     names: tuple[str, ...],
+    configuration: Configuration | None = None,
     lease_duration: float,
     identity: str,
     bind_address: str,
@@ -76,6 +78,10 @@ async def scheduler(
 
     options = Options(
         scheduler_names=names,
+        profiles=configuration.profiles if configuration else {},
+        backoff=(configuration.initial_backoff, configuration.max_backoff)
+        if configuration
+        else (1.0, 10.0),
         lease_duration=lease_duration,
         identity=identity,
         bind_address=bind_address,

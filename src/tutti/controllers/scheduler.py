@@ -5,8 +5,8 @@ waiting ──Lease held──> term: lists ──> deciding ──Lease lost, o
 
 import asyncio
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -16,6 +16,7 @@ from tutti.controllers.health import Door, tell
 from tutti.controllers.leases import Leases
 from tutti.controllers.metrics import SchedulerMetrics
 from tutti.controllers.term import Term
+from tutti.core.profile import Profile
 from tutti.kube.client import Client
 from tutti.kube.config import Config
 from tutti.kube.lease import LeaseLost
@@ -37,6 +38,10 @@ class Options:
     bind_address: str = "127.0.0.1"
     port: int = 0
     identity: str
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    """By scheduler name; the default profile for a name that isn't there."""
+    backoff: tuple[float, float] = (1.0, 10.0)
+    """Seconds after the first refusal, and at most."""
     token: str
     """Whoever brings it may see metrics and reports; empty: nobody."""
     listening: Callable[[int], None]
@@ -108,7 +113,15 @@ class Scheduler:
             units = await leases.acquire()
             log.info("the Lease is held", extra={"names": names, "units_left": len(units)})
             self.metrics.terms.inc()
-            self._term = Term(client, leases, self.metrics, names=names, identity=identity)
+            self._term = Term(
+                client,
+                leases,
+                self.metrics,
+                names=names,
+                identity=identity,
+                profiles=options.profiles,
+                backoff=options.backoff,
+            )
             await self._term.run(units, self._on_synced)
         finally:
             self._term, self._synced = None, False

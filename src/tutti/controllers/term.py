@@ -7,7 +7,7 @@ are younger than all that was done before it.
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Never
 
 from tutti.controllers.cluster import SCHEDULING, Cluster
@@ -16,6 +16,7 @@ from tutti.controllers.hands import Hands
 from tutti.controllers.inbox import Inbox
 from tutti.controllers.leases import Leases
 from tutti.controllers.metrics import SchedulerMetrics
+from tutti.core.profile import Profile
 from tutti.engine.engine import Engine
 from tutti.engine.messages import LeaseHeld, Synced, Unit
 from tutti.engine.settings import Settings
@@ -44,10 +45,15 @@ class Term:
         *,
         names: Sequence[str],
         identity: str,
+        profiles: Mapping[str, Profile],
+        backoff: tuple[float, float],
     ) -> None:
         self.engine = Engine(
             Settings(
                 scheduler_names=tuple(names),
+                profiles=profiles,
+                initial_backoff=backoff[0],
+                max_backoff=backoff[1],
                 session=secrets.token_hex(5),
                 work_per_turn=WORK_PER_TURN,
             )

@@ -9,15 +9,18 @@ from tutti.core.trial import Trial
 
 
 def plan(trial: Trial, root: Root, profile: Profile | None = None, *, effort: int = 1) -> Plan:
-    """Decide one root. What it is given stays taken in the trial; a refusal leaves no trace.
+    """Decide one root, by a profile of its own where one is given.
 
-    The profile is the trial's; naming another one is a mistake. `effort` widens the search that
-    goes before a refusal by so many times.
+    What it is given stays taken in the trial; a refusal leaves no trace. `effort` widens the search
+    that goes before a refusal by so many times.
     """
-    if profile is not None and profile != trial.profile:
-        raise ValueError("a trial serves one profile; make another trial for another profile")
-    match root:
-        case Leaf():
-            return plan_group(trial, root, effort)
-        case Tree():
-            return plan_tree(trial, root, effort)
+    usual = trial.profile
+    trial.profile = profile or usual
+    try:
+        match root:
+            case Leaf():
+                return plan_group(trial, root, effort)
+            case Tree():
+                return plan_tree(trial, root, effort)
+    finally:
+        trial.profile = usual

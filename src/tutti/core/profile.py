@@ -17,8 +17,12 @@ from tutti.core.scores import (
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`search_steps` bounds the search that goes before a refusal; it counts placements tried."""
+    """Profiles that serve side by side have different names.
 
+    `search_steps` bounds the search that goes before a refusal; it counts placements tried.
+    """
+
+    name: str = "default"
     filters: tuple[Filter, ...] = FILTERS
     late_filters: tuple[Filter, ...] = LATE_FILTERS
     relation_filters: tuple[RelationFilter, ...] = RELATION_FILTERS

@@ -36,11 +36,12 @@ class Trial:
     def __init__(self, snapshot: Snapshot, profile: Profile, seed: int = 0) -> None:
         self.snapshot = snapshot
         self.profile = profile
+        """The one by which the next root is decided; roots of one turn may have different ones."""
         self.used: Amounts = snapshot.used.copy()
         self.order = snapshot.tie_order(seed)
         self.touched: list[Rows] = []
         self._log: list[Taken] = []
-        self._rankings: dict[tuple[int, bool], Ranking] = {}
+        self._rankings: dict[tuple[str, int, bool], Ranking] = {}
 
     def take(self, cls: PodClass, nodes: Rows, counts: Amounts | None = None) -> None:
         """Put pods of a class on different nodes: one on each, or as many as `counts` says."""
@@ -64,11 +65,12 @@ class Trial:
 
     def ranking(self, cls: PodClass, *, packing: bool = False) -> Ranking:
         """How the nodes rank for the class now; the fullest first where it is about packing."""
-        ranking = self._rankings.get((cls.id, packing))
+        key = self.profile.name, cls.id, packing
+        ranking = self._rankings.get(key)
         if ranking is None:
             self._keep_up_with_the_table()
             profile = self.profile.packing() if packing else self.profile
-            ranking = self._rankings[cls.id, packing] = Ranking(self, profile, cls)
+            ranking = self._rankings[key] = Ranking(self, profile, cls)
         ranking.refresh()
         return ranking
 

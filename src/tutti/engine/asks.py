@@ -73,11 +73,8 @@ def asks_of(
             Requirement(key, "In", (value,))
             for key, value in sorted(pod.spec.node_selector.items())
         ),
-        required=_terms(affinity.required) if affinity and affinity.required else None,
-        preferred=tuple(
-            Preference(preferred.weight, _term(preferred.preference))
-            for preferred in (affinity.preferred if affinity else ())
-        ),
+        required=terms_of(affinity.required) if affinity and affinity.required else None,
+        preferred=preferences_of(affinity.preferred if affinity else ()),
         tolerations=tuple(
             Toleration(t.key, t.operator or "Equal", t.value, t.effect)
             for t in pod.spec.tolerations
@@ -170,7 +167,11 @@ def _host_ports(pod: api.Pod) -> Iterable[Port]:
     return sorted(ports)
 
 
-def _terms(selector: api.NodeSelector) -> tuple[Term, ...]:
+def preferences_of(preferred: Iterable[api.PreferredSchedulingTerm]) -> tuple[Preference, ...]:
+    return tuple(Preference(one.weight, _term(one.preference)) for one in preferred)
+
+
+def terms_of(selector: api.NodeSelector) -> tuple[Term, ...]:
     return tuple(_term(term) for term in selector.node_selector_terms)
 
 

@@ -15,6 +15,7 @@ from tutti.api.core_v1 import Node, Pod
 from tutti.api.scheduling import PodGroup
 from tutti.core.decide import plan
 from tutti.core.plan import Placed, Refusal
+from tutti.core.profile import Profile
 from tutti.core.trial import Trial
 from tutti.engine.assume import Assumptions
 from tutti.engine.commit import as_bound, mark_of
@@ -91,7 +92,7 @@ class Engine:
         self._edition = Edition(composites=True, group_status=True)
         self._generation = 0
         self._trial: Trial | None = None
-        self._refused_shapes: dict[Shape, Refusal] = {}
+        self._refused_shapes: dict[tuple[str, Shape], Refusal] = {}
         self._set_aside: list[Entry] = []
         self._to_say: dict[str, None] = {}
         self._to_say_later: dict[str, float] = {}
@@ -427,12 +428,13 @@ class Engine:
 
     def _try(self, entry: Entry, root: Group, now: float) -> None:
         shape = shape_of(root)
-        known = self._refused_shapes.get(shape)
+        profile = self._profile_of(root)
+        known = self._refused_shapes.get((profile.name, shape))
         effort = 2 ** min(entry.refusals, WIDEST)
-        answer = known or plan(self._the_trial(), value_of(root), effort=effort)
+        answer = known or plan(self._the_trial(), value_of(root), profile, effort=effort)
         match answer:
             case Refusal():
-                self._refused_shapes[shape] = answer
+                self._refused_shapes[profile.name, shape] = answer
                 self.queue.refuse(entry, answer, shape, _size(root), now)
                 self._sleepers.add(entry)
                 self._to_say[entry.key] = None
@@ -451,9 +453,17 @@ class Engine:
         if root is None or self.forest.root_of(root) is not root:
             return
         if _can_be_tried(root):
-            answer = plan(self._the_trial(), value_of(root))
+            answer = plan(self._the_trial(), value_of(root), self._profile_of(root))
             if isinstance(answer, Placed):
                 self.flights.launch(key, (*answer.bindings, *answer.extras))
+
+    def _profile_of(self, root: Group) -> Profile:
+        """The profile of the scheduler that the pods name; in one tree all name the same."""
+        group = root
+        while not group.names and group.children:
+            group = next(iter(group.children.values()))
+        name = next(iter(group.names), "")
+        return self.settings.profiles.get(name, self.settings.profile)
 
     def _the_trial(self) -> Trial:
         if self._trial is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tutti.core.profile import Profile
@@ -13,6 +14,8 @@ class Settings:
 
     scheduler_names: tuple[str, ...] = ("tutti",)
     profile: Profile = field(default_factory=Profile)
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    """By scheduler name; whose name isn't there goes by `profile`."""
     seed: int = 0
     session: str = "0"
     """Begins the id of every commit; no two runs of a scheduler may share it."""

@@ -1,6 +1,7 @@
 """Node selectors and required node affinity: which nodes a term speaks of."""
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +21,17 @@ def matches_selector(nodes: Nodes, cls: PodClass) -> Mask:
     if cls.asks.required is not None:
         kept &= meets_one(nodes, cls.asks.required)
     return kept
+
+
+@dataclass(frozen=True, slots=True)
+class EnforcedAffinity:
+    """The nodes that meet one of the terms that a profile asks for beside the pod's own."""
+
+    terms: tuple[Term, ...]
+
+    def __call__(self, nodes: Nodes, cls: PodClass) -> Mask:
+        del cls  # whatever it asks
+        return nodes.present & meets_one(nodes, self.terms)
 
 
 def is_pinned_to(nodes: Nodes, cls: PodClass) -> Mask:

@@ -12,8 +12,8 @@ from typing import Final
 from tutti.core.columns import Amounts, Mask
 from tutti.core.pods import PodClass
 from tutti.core.scores.load import Load
-from tutti.core.scores.neighbours import good_company
-from tutti.core.scores.nodes import images_at_hand, preferred_affinity, unwelcome_taints
+from tutti.core.scores.neighbours import GoodCompany
+from tutti.core.scores.nodes import PreferredAffinity, images_at_hand, unwelcome_taints
 from tutti.core.scores.resources import MOST, BalancedAllocation, LeastAllocated, tightness
 from tutti.core.scores.spread import even_spread
 from tutti.core.snapshot import Nodes, Snapshot
@@ -58,7 +58,7 @@ class RelationScore:
 
 NODE_SCORES: Final = (
     NodeScore("TaintToleration", 3, unwelcome_taints, less_is_better=True),
-    NodeScore("NodeAffinity", 2, preferred_affinity),
+    NodeScore("NodeAffinity", 2, PreferredAffinity()),
     NodeScore("ImageLocality", 1, images_at_hand, is_scaled=False),
 )
 LOAD_SCORES: Final = (
@@ -67,7 +67,7 @@ LOAD_SCORES: Final = (
 )
 RELATION_SCORES: Final = (
     RelationScore("PodTopologySpread", 2, even_spread),
-    RelationScore("InterPodAffinity", 2, good_company),
+    RelationScore("InterPodAffinity", 2, GoodCompany()),
 )
 PACKING: Final = (LoadScore("Packing", 1, tightness),)
 """Not one of kube-scheduler's: what is tried before a gang is refused."""

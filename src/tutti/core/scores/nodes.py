@@ -1,5 +1,6 @@
 """Scores that go by the node alone: preferred affinity, preferred taints, images at hand."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -8,21 +9,27 @@ from tutti.core import columns
 from tutti.core.columns import Amounts
 from tutti.core.filters.labels import meets_all
 from tutti.core.filters.taints import is_tolerated
-from tutti.core.pods import PodClass
+from tutti.core.pods import PodClass, Preference
 from tutti.core.snapshot import Nodes
 
 SMALLEST_IMAGE: Final = 23 << 20
 LARGEST_IMAGE: Final = 1000 << 20
 
 
-def preferred_affinity(nodes: Nodes, cls: PodClass) -> Amounts | None:
-    """The weights of the preferred terms that each node meets, added up."""
-    if not cls.asks.preferred:
-        return None
-    worth = columns.amounts(len(nodes))
-    for preference in cls.asks.preferred:
-        worth += preference.weight * meets_all(nodes, preference.term)
-    return worth
+@dataclass(frozen=True, slots=True)
+class PreferredAffinity:
+    """The weights of the preferred terms that each node meets, added up: the pod's, and a profile's."""
+
+    added: tuple[Preference, ...] = ()
+
+    def __call__(self, nodes: Nodes, cls: PodClass) -> Amounts | None:
+        preferences = self.added + cls.asks.preferred
+        if not preferences:
+            return None
+        worth = columns.amounts(len(nodes))
+        for preference in preferences:
+            worth += preference.weight * meets_all(nodes, preference.term)
+        return worth
 
 
 def images_at_hand(nodes: Nodes, cls: PodClass) -> Amounts | None:
