@@ -64,7 +64,7 @@ class Binder:
         self._allowed = allowed
         self._within = within
 
-    async def bind(self, action: Bind) -> None:
+    async def bind(self, action: Bind) -> Bound | BindRefused | BindUnknown:
         held_back, writing = self._conditions.hush(action.pod.uid)
         if writing is not None:
             await writing.wait()
@@ -72,6 +72,7 @@ class Binder:
         if held_back is not None and not isinstance(answer, Bound):
             self._conditions.say_after_all(held_back)
         self._answer(answer)
+        return answer
 
     async def read(self, action: ReadPod) -> None:
         """Look at the pod itself, until the server shows it or says that it is gone."""

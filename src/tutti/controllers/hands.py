@@ -58,7 +58,8 @@ class Hands:
         conditions = Conditions(client, tasks, seen=cluster.conditions, allowed=leases.held)
         binder = Binder(client, conditions, answer, allowed=leases.held, within=leases.within)
         intents = Intents(leases, answer)
-        self._bindings = bindings = Lane(tasks, BINDINGS, binder.bind)
+        self._binder = binder
+        self._bindings = bindings = Lane(tasks, BINDINGS, self._bind)
         events = Events(
             client,
             reporter,
@@ -89,6 +90,13 @@ class Hands:
     def carry_out(self, action: Action) -> None:
         """Begin it; the answer, where it has one, comes as an event."""
         self._does[type(action)](action)
+
+    async def _bind(self, action: Bind) -> None:
+        """Fewer at once while a server is too busy to answer: asking more makes that worse."""
+        if isinstance(await self._binder.bind(action), BindUnknown):
+            self._bindings.narrow()
+        else:
+            self._bindings.widen()
 
     async def finish(self, within: float) -> None:
         """Wait until the bindings that have set out are answered, or the time is up."""
