@@ -18,8 +18,10 @@ from tutti.cli.credentials import Credentials, make
 
 PATIENCE_S = 30
 
-# Known and wanted: descriptions are prose, and nobody's fields are managed yet.
+# Known and wanted: descriptions are prose, nobody's fields are managed yet, and nobody here would
+# ever take away what protects volumes in use.
 _NOT_COMPARED = frozenset({"managedFields", "description"})
+_NOT_OURS = frozenset({"kubernetes.io/pv-protection", "kubernetes.io/pvc-protection"})
 _OPAQUE = {"uid": "UID", "resourceVersion": "VERSION", "continue": "TOKEN"}
 _PASSING = (
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
@@ -128,7 +130,7 @@ def comparable(found: Any, name: str = "") -> Any:
             return {
                 key: comparable(value, key)
                 for key, value in sorted(found.items())
-                if key not in _NOT_COMPARED
+                if key not in _NOT_COMPARED and not _is_not_ours(key, value)
             }
         case list():
             return [comparable(value) for value in found]
@@ -138,6 +140,10 @@ def comparable(found: Any, name: str = "") -> Any:
             return passing(found)
         case _:
             return found
+
+
+def _is_not_ours(name: str, value: Any) -> bool:
+    return name == "finalizers" and bool(value) and _NOT_OURS.issuperset(value)
 
 
 def passing(text: str) -> str:

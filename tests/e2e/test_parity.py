@@ -26,6 +26,8 @@ ALPHA = "/apis/scheduling.k8s.io/v1alpha3"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/HERE/leases"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/HERE/events"
+STORAGE = "/apis/storage.k8s.io/v1"
+APPS = "/apis/apps/v1/namespaces/HERE"
 HERE = "/api/v1/namespaces/HERE"
 MAPS = f"{HERE}/configmaps"
 PODS = f"{HERE}/pods"
@@ -59,6 +61,16 @@ def group(name: str, policy: Any = None, **spec: Any) -> dict[str, Any]:
 
 def binding(name: str, node: str, kind: str = "Node", **metadata: Any) -> dict[str, Any]:
     return {"metadata": {"name": name, **metadata}, "target": {"kind": kind, "name": node}}
+
+
+def owning() -> dict[str, Any]:
+    """The spec of who owns alike pods."""
+    labels = {"app": "a"}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }
+    return {"selector": {"matchLabels": labels}, "template": template}
 
 
 def reading(accept: str) -> dict[str, str]:
@@ -282,6 +294,52 @@ STORIES: dict[str, list[Step]] = {
         ("POST", f"{ALPHA}/namespaces/HERE/compositepodgroups", named("c", spec={"schedulingPolicy": {"basic": {}}, "workloadRef": {"workloadName": "w", "templateName": "t"}})),
         ("GET", f"{ALPHA}/namespaces/HERE/compositepodgroups", None, reading(TABLE)),
         ("DELETE", f"{ALPHA}/namespaces/HERE/compositepodgroups/c"),
+    ],
+    "storage": [
+        ("POST", f"{STORAGE}/storageclasses", named("HERE", provisioner="x.example/p")),
+        ("POST", f"{STORAGE}/storageclasses", named("bad")),
+        ("POST", f"{STORAGE}/storageclasses", named("bad", provisioner="p", reclaimPolicy="Burn", volumeBindingMode="Now")),
+        ("PATCH", f"{STORAGE}/storageclasses/HERE", {"reclaimPolicy": "Retain"}, sending(MERGE)),
+        ("GET", f"{STORAGE}/storageclasses/HERE", None, reading(TABLE)),
+        ("DELETE", f"{STORAGE}/storageclasses/HERE"),
+        ("POST", "/api/v1/persistentvolumes", named("HERE", spec={"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}})),
+        ("POST", "/api/v1/persistentvolumes", named("bad", spec={})),
+        ("POST", "/api/v1/persistentvolumes", named("bad", spec={"capacity": {"cpu": "1"}, "accessModes": ["Some"], "persistentVolumeReclaimPolicy": "Burn", "volumeMode": "X"})),
+        ("PATCH", "/api/v1/persistentvolumes/HERE", {"spec": {"volumeMode": "Block"}}, sending(MERGE)),
+        ("GET", "/api/v1/persistentvolumes/HERE", None, reading(TABLE)),
+        ("PATCH", "/api/v1/persistentvolumes/HERE/status", {"status": {"phase": "Available"}}, sending(MERGE)),
+        ("POST", f"{HERE}/persistentvolumeclaims", named("c", spec={"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}})),
+        ("POST", f"{HERE}/persistentvolumeclaims", named("bad", spec={})),
+        ("POST", f"{HERE}/persistentvolumeclaims", named("bad", spec={"accessModes": ["ReadWriteOncePod", "ReadWriteMany"], "resources": {"requests": {"storage": "0"}}, "storageClassName": "A_b"})),
+        ("PATCH", f"{HERE}/persistentvolumeclaims/c", {"spec": {"volumeName": "HERE"}}, sending(MERGE)),
+        ("PATCH", f"{HERE}/persistentvolumeclaims/c/status", {"status": {"phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "5Gi"}}}, sending(MERGE)),
+        ("GET", f"{HERE}/persistentvolumeclaims", None, reading(TABLE)),
+        ("POST", f"{STORAGE}/csinodes", named("HERE", spec={"drivers": [{"name": "d", "nodeID": "i", "allocatable": {"count": 3}}]})),
+        ("POST", f"{STORAGE}/csinodes", named("bad", spec={"drivers": [{"name": "d", "nodeID": "i"}, {"name": "d", "nodeID": ""}]})),
+        ("GET", f"{STORAGE}/csinodes/HERE", None, reading(TABLE)),
+        ("DELETE", f"{STORAGE}/csinodes/HERE"),
+        ("POST", f"{STORAGE}/csidrivers", named("HERE", spec={})),
+        ("GET", f"{STORAGE}/csidrivers/HERE", None, reading(TABLE)),
+        ("DELETE", f"{STORAGE}/csidrivers/HERE"),
+        ("GET", STORAGE.removesuffix("/v1")),
+    ],
+    "owners of pods": [
+        ("POST", f"{APPS}/replicasets", named("r", spec=owning())),
+        ("POST", f"{APPS}/replicasets", named("bad", spec={})),
+        ("POST", f"{APPS}/replicasets", named("bad", spec={**owning(), "replicas": -1, "selector": {"matchLabels": {"app": "b"}}})),
+        ("PATCH", f"{APPS}/replicasets/r", {"spec": {"replicas": 3}}, sending(MERGE)),
+        ("PATCH", f"{APPS}/replicasets/r/status", {"status": {"replicas": 2, "readyReplicas": 1}}, sending(MERGE)),
+        ("GET", f"{APPS}/replicasets?fieldSelector=status.replicas%3D2", None, reading(TABLE)),
+        ("POST", f"{APPS}/statefulsets", named("s", spec={**owning(), "serviceName": "s"})),
+        ("POST", f"{APPS}/statefulsets", named("bad", spec={})),
+        ("PATCH", f"{APPS}/statefulsets/s", {"spec": {"serviceName": "t"}}, sending(MERGE)),
+        ("GET", f"{APPS}/statefulsets", None, reading(TABLE)),
+        ("POST", f"{HERE}/replicationcontrollers", named("c", spec={"template": owning()["template"]})),
+        ("POST", f"{HERE}/replicationcontrollers", named("bad", spec={})),
+        ("GET", f"{HERE}/replicationcontrollers", None, reading(TABLE)),
+        ("POST", f"{HERE}/services", named("h", spec={"clusterIP": "None", "selector": {"app": "a"}, "ports": [{"port": 80}]})),
+        ("DELETE", f"{APPS}/replicasets/r", {"propagationPolicy": "Background"}),
+        ("DELETE", f"{APPS}/statefulsets/s", {"propagationPolicy": "Background"}),
     ],
     "events": [
         ("POST", f"{HERE}/events", {**named("e"), "involvedObject": {"kind": "Pod", "name": "p", "namespace": "HERE", "uid": "u"}, "reason": "R", "message": "m", "type": "Normal", "source": {"component": "c"}, "firstTimestamp": "2026-01-01T00:00:00Z", "lastTimestamp": "2026-01-01T00:00:00Z", "count": 1}),

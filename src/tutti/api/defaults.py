@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from tutti.api import owner_defaults
 from tutti.api.gates import ALL_OPEN, PREEMPTION_POLICY, Gates
 from tutti.api.registry import (
     COMPOSITE_POD_GROUPS,
@@ -19,6 +20,10 @@ from tutti.api.registry import (
     POD_GROUPS,
     PODS,
     PRIORITY_CLASSES,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    STATEFUL_SETS,
+    VOLUMES,
     Storage,
 )
 
@@ -57,6 +62,15 @@ def apply(storage: Storage, version: str, obj: Json, gates: Gates = ALL_OPEN) ->
                 spec["disruptionMode"] = {"single": {}}
             if gates.on(PREEMPTION_POLICY):
                 _set(spec, "preemptionPolicy", "PreemptLowerPriority")
+        case REPLICATION_CONTROLLERS.key | REPLICA_SETS.key | STATEFUL_SETS.key:
+            owner_defaults.apply(storage.key, obj)
+            if (template := obj["spec"].get("template")) is not None:
+                pod_template(template.setdefault("spec", {}))
+        case VOLUMES.key:
+            owner_defaults.apply(storage.key, obj)
+            _disks(obj["spec"])
+        case key:
+            owner_defaults.apply(key, obj)
 
 
 def _set(obj: Json, name: str, value: Any) -> None:
@@ -209,13 +223,16 @@ def _volume(volume: Json) -> None:
         if token := source.get("serviceAccountToken"):
             _set(token, "expirationSeconds", 3600)
         _files((source.get("downwardAPI") or {}).get("items") or ())
-    if (path := volume.get("hostPath")) is not None:
-        _set(path, "type", "")
     if claim := (volume.get("ephemeral") or {}).get("volumeClaimTemplate"):
         _set(claim.setdefault("spec", {}), "volumeMode", "Filesystem")
     if (image := volume.get("image")) is not None:
         latest = _tag(image.get("reference") or "") == "latest"
         _set(image, "pullPolicy", "Always" if latest else "IfNotPresent")
+    _disks(volume)
+
+
+def _disks(volume: Json) -> None:
+    """What a pod's volume and a PersistentVolume have in common."""
     for name, fields in _DISKS.items():
         if (disk := volume.get(name)) is not None:
             for field, value in fields.items():
@@ -223,6 +240,7 @@ def _volume(volume: Json) -> None:
 
 
 _DISKS: Final[dict[str, dict[str, Any]]] = {
+    "hostPath": {"type": ""},
     "iscsi": {"iscsiInterface": "default"},
     "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
     "azureDisk": {

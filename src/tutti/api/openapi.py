@@ -272,5 +272,5 @@ def _package(group: str, version: str) -> str:
 
 def _group_version(package: str) -> tuple[str, str]:
     folder, _, version = package.partition("/")
-    plain = {"core": "", "meta": "", "batch": "batch", "policy": "policy"}
+    plain = {"core": "", "meta": "", "batch": "batch", "policy": "policy", "apps": "apps"}
     return plain.get(folder, f"{folder}.k8s.io"), version

@@ -228,13 +228,123 @@ COMPOSITE_POD_GROUPS: Final = Storage(
     subresources=("status",),
 )
 
+SERVICES: Final = Storage(
+    group="",
+    versions=("v1",),
+    kind="Service",
+    plural="services",
+    singular="service",
+    short_names=("svc",),
+    categories=("all",),
+    subresources=("status",),
+    selectable=("spec.clusterIP", "spec.type"),
+)
+REPLICATION_CONTROLLERS: Final = Storage(
+    group="",
+    versions=("v1",),
+    kind="ReplicationController",
+    plural="replicationcontrollers",
+    singular="replicationcontroller",
+    short_names=("rc",),
+    categories=("all",),
+    subresources=("status",),
+    selectable=("status.replicas",),
+)
+VOLUMES: Final = Storage(
+    group="",
+    versions=("v1",),
+    kind="PersistentVolume",
+    plural="persistentvolumes",
+    singular="persistentvolume",
+    short_names=("pv",),
+    namespaced=False,
+    subresources=("status",),
+)
+CLAIMS: Final = Storage(
+    group="",
+    versions=("v1",),
+    kind="PersistentVolumeClaim",
+    plural="persistentvolumeclaims",
+    singular="persistentvolumeclaim",
+    short_names=("pvc",),
+    subresources=("status",),
+)
+REPLICA_SETS: Final = Storage(
+    group="apps",
+    versions=("v1",),
+    kind="ReplicaSet",
+    plural="replicasets",
+    singular="replicaset",
+    short_names=("rs",),
+    categories=("all",),
+    subresources=("status",),
+)
+STATEFUL_SETS: Final = Storage(
+    group="apps",
+    versions=("v1",),
+    kind="StatefulSet",
+    plural="statefulsets",
+    singular="statefulset",
+    short_names=("sts",),
+    categories=("all",),
+    subresources=("status",),
+)
+STORAGE_CLASSES: Final = Storage(
+    group="storage.k8s.io",
+    versions=("v1",),
+    kind="StorageClass",
+    plural="storageclasses",
+    singular="storageclass",
+    short_names=("sc",),
+    namespaced=False,
+)
+CSI_DRIVERS: Final = Storage(
+    group="storage.k8s.io",
+    versions=("v1",),
+    kind="CSIDriver",
+    plural="csidrivers",
+    singular="csidriver",
+    namespaced=False,
+)
+CSI_NODES: Final = Storage(
+    group="storage.k8s.io",
+    versions=("v1",),
+    kind="CSINode",
+    plural="csinodes",
+    singular="csinode",
+    namespaced=False,
+    subresources=("status",),
+)
+CSI_CAPACITIES: Final = Storage(
+    group="storage.k8s.io",
+    versions=("v1",),
+    kind="CSIStorageCapacity",
+    plural="csistoragecapacities",
+    singular="csistoragecapacity",
+)
+ATTACHMENTS: Final = Storage(
+    group="storage.k8s.io",
+    versions=("v1",),
+    kind="VolumeAttachment",
+    plural="volumeattachments",
+    singular="volumeattachment",
+    namespaced=False,
+    subresources=("status",),
+)
+
 STORAGES: Final = (
     CONFIG_MAPS,
     EVENTS,
     NAMESPACES,
     NODES,
+    CLAIMS,
+    VOLUMES,
     PODS,
+    REPLICATION_CONTROLLERS,
     SERVICE_ACCOUNTS,
+    SERVICES,
+    REPLICA_SETS,
+    STATEFUL_SETS,
     CRONJOBS,
     JOBS,
     LEASES,
@@ -242,6 +352,11 @@ STORAGES: Final = (
     POD_GROUPS,
     PRIORITY_CLASSES,
     WORKLOADS,
+    CSI_DRIVERS,
+    CSI_NODES,
+    CSI_CAPACITIES,
+    STORAGE_CLASSES,
+    ATTACHMENTS,
 )
 
 

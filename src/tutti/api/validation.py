@@ -9,13 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from tutti.api import core_rules, job_rules, metadata_rules, names, pod_rules, scheduling_rules
+from tutti.api import (
+    core_rules,
+    job_rules,
+    metadata_rules,
+    names,
+    pod_rules,
+    replica_rules,
+    scheduling_rules,
+    volume_rules,
+)
 from tutti.api.errors import FieldError
 from tutti.api.gates import ALL_OPEN, Gates
 from tutti.api.registry import (
+    CLAIMS,
     COMPOSITE_POD_GROUPS,
     CONFIG_MAPS,
     CRONJOBS,
+    CSI_NODES,
     EVENTS,
     JOBS,
     LEASES,
@@ -24,6 +35,11 @@ from tutti.api.registry import (
     POD_GROUPS,
     PODS,
     PRIORITY_CLASSES,
+    REPLICA_SETS,
+    REPLICATION_CONTROLLERS,
+    STATEFUL_SETS,
+    STORAGE_CLASSES,
+    VOLUMES,
     WORKLOADS,
     Storage,
 )
@@ -83,6 +99,13 @@ _KINDS: Final[dict[str, Kind]] = {
     PRIORITY_CLASSES.key: scheduling_rules.priority_class,
     JOBS.key: job_rules.job,
     CRONJOBS.key: job_rules.cron_job,
+    REPLICATION_CONTROLLERS.key: replica_rules.replication_controller,
+    REPLICA_SETS.key: replica_rules.replica_set,
+    STATEFUL_SETS.key: replica_rules.stateful_set,
+    VOLUMES.key: volume_rules.volume,
+    CLAIMS.key: volume_rules.claim,
+    STORAGE_CLASSES.key: volume_rules.storage_class,
+    CSI_NODES.key: volume_rules.csi_node,
     NODES.key: core_rules.node,
     NAMESPACES.key: core_rules.namespace,
     CONFIG_MAPS.key: core_rules.config_map,

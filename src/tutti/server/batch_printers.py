@@ -18,8 +18,8 @@ def _job(job: Object, now: datetime) -> Cells:
         completions,
         _job_duration(status, now),
         age(job, now),
-        *_containers(spec["template"]["spec"]),
-        _selector(spec.get("selector")),
+        *containers(spec["template"]["spec"]),
+        selector(spec.get("selector")),
     ]
 
 
@@ -58,18 +58,18 @@ def _cron_job(cron: Object, now: datetime) -> Cells:
         len(status.get("active", ())),
         ages.since(last, now) if last else NONE,
         age(cron, now),
-        *_containers(spec["jobTemplate"]["spec"]["template"]["spec"]),
-        _selector(spec["jobTemplate"]["spec"].get("selector")),
+        *containers(spec["jobTemplate"]["spec"]["template"]["spec"]),
+        selector(spec["jobTemplate"]["spec"].get("selector")),
     ]
 
 
-def _containers(spec: Object) -> Cells:
+def containers(spec: Object) -> Cells:
     """The names and the images of the containers, each in one cell."""
     containers = spec.get("containers") or ()
     return [",".join(one.get(field, "") for one in containers) for field in ("name", "image")]
 
 
-def _selector(selector: Object | None) -> str:
+def selector(selector: Object | None) -> str:
     """A label selector as people write it on a command line."""
     if not selector:
         return NONE

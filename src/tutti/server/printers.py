@@ -2,7 +2,13 @@
 
 from datetime import datetime
 
-from tutti.server import batch_printers, core_printers, scheduling_printers
+from tutti.server import (
+    apps_printers,
+    batch_printers,
+    core_printers,
+    scheduling_printers,
+    storage_printers,
+)
 from tutti.server.columns import AGE, NAME, Cells, Object, Printer, age
 
 
@@ -20,4 +26,6 @@ _PRINTERS = {
     **core_printers.PRINTERS,
     **scheduling_printers.PRINTERS,
     **batch_printers.PRINTERS,
+    **apps_printers.PRINTERS,
+    **storage_printers.PRINTERS,
 }

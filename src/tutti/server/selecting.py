@@ -137,6 +137,25 @@ class _Job(msgspec.Struct, frozen=True, gc=False):
     status: _JobStatus = _JobStatus()
 
 
+class _ServiceSpec(msgspec.Struct, frozen=True, gc=False):
+    type: str = ""
+    cluster_ip: str = msgspec.field(default="", name="clusterIP")
+
+
+class _Service(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Metadata
+    spec: _ServiceSpec = _ServiceSpec()
+
+
+class _Replicas(msgspec.Struct, frozen=True, gc=False):
+    replicas: int = 0
+
+
+class _Owner(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Metadata
+    status: _Replicas = _Replicas()
+
+
 class _Source(msgspec.Struct, frozen=True, gc=False):
     component: str = ""
 
@@ -175,6 +194,14 @@ def _job_fields(job: _Job) -> dict[str, str]:
     return {"status.successful": str(job.status.succeeded)}
 
 
+def _service_fields(service: _Service) -> dict[str, str]:
+    return {"spec.clusterIP": service.spec.cluster_ip, "spec.type": service.spec.type}
+
+
+def _owner_fields(owner: _Owner) -> dict[str, str]:
+    return {"status.replicas": str(owner.status.replicas)}
+
+
 def _event_fields(event: _Event) -> dict[str, str]:
     about = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
     return {
@@ -198,6 +225,8 @@ _OF_KIND: dict[str, _Reader] = {
     "namespaces": (msgspec.json.Decoder(_Namespace), _namespace_fields),
     "jobs.batch": (msgspec.json.Decoder(_Job), _job_fields),
     "events": (msgspec.json.Decoder(_Event), _event_fields),
+    "services": (msgspec.json.Decoder(_Service), _service_fields),
+    "replicationcontrollers": (msgspec.json.Decoder(_Owner), _owner_fields),
 }
 _OF_ANY: _Reader = (msgspec.json.Decoder(_Any), lambda _: {})
 

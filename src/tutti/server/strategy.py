@@ -109,6 +109,46 @@ def _name_label(new: Object) -> None:
         metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = name
 
 
+def new_generation(new: Object, old: Object) -> None:
+    """A change of the spec is a new generation."""
+    if new.get("spec") != old.get("spec"):
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _not_attached(new: Object) -> None:
+    new["status"] = {"attached": False}
+
+
+def _fresh_owner(new: Object) -> None:
+    jobs.fresh(new)
+    new["status"] = {"replicas": 0}
+
+
+def _fresh_stateful_set(new: Object) -> None:
+    _fresh_owner(new)
+    new["status"]["availableReplicas"] = 0
+
+
+def _fresh_service(new: Object) -> None:
+    """A service without an address of its own says so in the newer fields, too."""
+    new["status"] = {"loadBalancer": {}}
+    spec = new["spec"]
+    if address := spec.get("clusterIP"):
+        spec.setdefault("clusterIPs", [address])
+    if spec.get("type") != "ExternalName":
+        spec.setdefault("ipFamilies", ["IPv4"])
+        spec.setdefault("ipFamilyPolicy", "SingleStack")
+
+
+def _fresh_volume(new: Object) -> None:
+    born = new["metadata"]["creationTimestamp"]
+    new["status"] = {"phase": "Pending", "lastPhaseTransitionTime": born}
+
+
+def _fresh_claim(new: Object) -> None:
+    new["status"] = {"phase": "Pending"}
+
+
 def _fresh_node(new: Object) -> None:
     new.setdefault("spec", {})
     new.setdefault("status", {})
@@ -118,6 +158,9 @@ KUBERNETES = "kubernetes"
 """The namespace controller's own finalizer, in a namespace's spec."""
 
 _PLAIN = Strategy()
+_COUNTED = Strategy(
+    created=_fresh_owner, updated=jobs.updated, subresources=(("status", keeps_spec),)
+)
 _GROUP = Strategy(
     created=_with_empty_status,
     updated=keeps_status,
@@ -150,6 +193,49 @@ _STRATEGIES = {
     ),
     "cronjobs.batch": Strategy(
         created=jobs.fresh, updated=jobs.updated, subresources=(("status", keeps_spec),)
+    ),
+    "services": Strategy(
+        created=_fresh_service,
+        updated=keeps_status,
+        subresources=(("status", keeps_spec),),
+        creates_on_update=True,
+        returns_deleted=True,
+    ),
+    "replicationcontrollers": _COUNTED,
+    "replicasets.apps": _COUNTED,
+    "statefulsets.apps": Strategy(
+        created=_fresh_stateful_set, updated=jobs.updated, subresources=(("status", keeps_spec),)
+    ),
+    "persistentvolumes": Strategy(
+        created=_fresh_volume,
+        updated=keeps_status,
+        subresources=(("status", keeps_spec),),
+        returns_deleted=True,
+    ),
+    "persistentvolumeclaims": Strategy(
+        created=_fresh_claim,
+        updated=keeps_status,
+        subresources=(("status", keeps_spec),),
+        returns_deleted=True,
+    ),
+    "storageclasses.storage.k8s.io": Strategy(returns_deleted=True),
+    "csidrivers.storage.k8s.io": Strategy(
+        updated=new_generation, updates_unconditionally=False, returns_deleted=True
+    ),
+    "csinodes.storage.k8s.io": Strategy(
+        created=_with_empty_status,
+        updated=keeps_status,
+        subresources=(("status", keeps_spec_and_metadata),),
+        updates_unconditionally=False,
+        returns_deleted=True,
+    ),
+    "csistoragecapacities.storage.k8s.io": Strategy(updates_unconditionally=False),
+    "volumeattachments.storage.k8s.io": Strategy(
+        created=_not_attached,
+        updated=keeps_status,
+        subresources=(("status", keeps_spec_and_metadata),),
+        updates_unconditionally=False,
+        returns_deleted=True,
     ),
     "leases.coordination.k8s.io": Strategy(creates_on_update=True, updates_unconditionally=False),
     "priorityclasses.scheduling.k8s.io": Strategy(created=_first_generation),
