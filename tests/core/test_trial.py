@@ -100,3 +100,46 @@ def test_a_checkpoint_of_the_future_is_a_mistake() -> None:
 
     with pytest.raises(ValueError, match="ahead of the log"):
         attempt.rollback(later)
+
+
+@given(
+    clusters.nodes(),
+    st.data(),
+    st.lists(clusters.pods() | clusters.social_pods(), min_size=1, max_size=3),
+)
+def test_a_trial_that_caught_up_is_as_good_as_a_new_one(
+    nodes: list[Node], data: st.DataObject, pods: list[Pod]
+) -> None:
+    here = cluster(*nodes)
+    for one in pods:
+        here.class_of(one)
+    classes = [here.class_of(one) for one in pods]
+    here.take_changes()
+    old = trial(here)
+    for turn in range(3):
+        for cls in classes:
+            place(old, cls, data.draw(st.integers(0, 3)))
+        for number, cls in enumerate(classes):
+            name = data.draw(st.sampled_from([node.metadata.name for node in nodes]))
+            here.hold(f"{turn}-{number}", cls, name)
+        here.release(f"{turn - 1}-0")
+        changed = here.take_changes()
+        assert changed is not None
+
+        old.catch_up(here.snapshot(), changed)
+        new = trial(here)
+
+        assert (old.used == new.used).all()
+        for cls in classes:
+            assert (old.ranking(cls).keys == new.ranking(cls).keys).all()
+            assert (old.ranking(cls).passing() == new.ranking(cls).passing()).all()
+
+
+def test_a_trial_does_not_outlive_its_nodes() -> None:
+    here = cluster(node("n0"))
+    attempt = trial(here)
+    here.node_seen(node("n1"))
+
+    assert here.take_changes() is None
+    with pytest.raises(ValueError, match="make another trial"):
+        attempt.catch_up(here.snapshot(), columns.rows(()))

@@ -6,7 +6,7 @@ changed, and nowhere else.
 """
 
 from dataclasses import dataclass
-from typing import NewType
+from typing import Final, NewType
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from tutti.core.pods import PodClass
 from tutti.core.profile import Profile
 from tutti.core.ranking import Ranking
 from tutti.core.snapshot import Snapshot
+
+LONGEST_MEMORY: Final = 10_000
+"""Changes after which rankings are made anew, so that the list of changes stays short."""
 
 Checkpoint = NewType("Checkpoint", int)
 
@@ -40,6 +43,7 @@ class Trial:
         self.used: Amounts = snapshot.used.copy()
         self.order = snapshot.tie_order(seed)
         self.touched: list[Rows] = []
+        self._started = 0
         self._log: list[Taken] = []
         self._rankings: dict[tuple[str, int, bool], Ranking] = {}
 
@@ -52,6 +56,25 @@ class Trial:
     def give_back(self, cls: PodClass, nodes: Rows, counts: Amounts | None = None) -> None:
         """The reverse of `take`; itself undone by a rollback to before it."""
         self.take(cls, nodes, -(columns.ones(len(nodes)) if counts is None else counts))
+
+    def catch_up(self, snapshot: Snapshot, changed: Rows) -> None:
+        """Begin anew on a later snapshot of the same nodes, of which these rows changed since.
+
+        What was taken here and isn't in the snapshot is gone; what was worked out per class stays,
+        but for the rows that changed.
+        """
+        if snapshot.nodes_version != self.snapshot.nodes_version:
+            raise ValueError("nodes came, went or changed: make another trial")
+        self._keep_up_with_the_table()
+        stale = np.unique(np.concatenate((changed, *self.touched[self._started :])))
+        self.snapshot = snapshot
+        self.used[:, stale] = snapshot.used[:, stale]
+        self._log.clear()
+        if len(self.touched) > LONGEST_MEMORY:
+            self.touched.clear()
+            self._rankings.clear()
+        self.touched.append(stale)
+        self._started = len(self.touched)
 
     def checkpoint(self) -> Checkpoint:
         return Checkpoint(len(self._log))

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, TypeVar
 from tutti.api import core_v1 as api
 from tutti.api import quantity
 from tutti.core import columns
-from tutti.core.columns import Codes
+from tutti.core.columns import Codes, Rows
 from tutti.core.pods import Asks, PodClass, Taint
 from tutti.core.relations import Carried, Counted, Pull, Role
 from tutti.core.resources import (
@@ -75,6 +75,7 @@ class Cluster:
         self._version = 0
         self._nodes_version = 0
         self._memo = Memo()
+        self._changed: dict[int, None] | None = None
         self._nodes: Nodes | None = None
         self._names: list[str] = []
         self._row_of: dict[str, int] = {}
@@ -203,6 +204,11 @@ class Cluster:
             memo=self._memo,
         )
 
+    def take_changes(self) -> Rows | None:
+        """The rows in which what is held changed since the last call; None where nodes changed."""
+        changed, self._changed = self._changed, {}
+        return None if changed is None else columns.rows(changed)
+
     def check(self) -> list[str]:
         """Derive the columns anew from what was seen, and name every difference."""
         fresh = Cluster()
@@ -278,12 +284,15 @@ class Cluster:
         if row is not None:
             self._used[cls.held_rows, row] += sign * cls.held_amounts
             self._version += 1
+            if self._changed is not None:
+                self._changed[row] = None
 
     def _nodes_changed(self) -> None:
         self._version += 1
         self._nodes_version += 1
         self._nodes = None
         self._memo = Memo()
+        self._changed = None
 
     def _new_row(self, name: str) -> int:
         if self._free_rows:
@@ -350,6 +359,8 @@ class Cluster:
             node = self._row_of.get(node_name)
             if node is not None:
                 self._used[row, node] += cls.held.get(row, 0)
+                if self._changed is not None:
+                    self._changed[node] = None
 
     def _add_table_row(self) -> int:
         self._allocatable = columns.with_more_rows(self._allocatable, 1)

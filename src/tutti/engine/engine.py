@@ -92,6 +92,7 @@ class Engine:
         self._edition = Edition(composites=True, group_status=True)
         self._generation = 0
         self._trial: Trial | None = None
+        self._last_trial: Trial | None = None
         self._refused_shapes: dict[tuple[str, Shape], Refusal] = {}
         self._set_aside: list[Entry] = []
         self._to_say: dict[str, None] = {}
@@ -466,9 +467,14 @@ class Engine:
         return self.settings.profiles.get(name, self.settings.profile)
 
     def _the_trial(self) -> Trial:
+        """This turn's trial: the last one's, brought up to date, unless nodes have changed."""
         if self._trial is None:
-            snapshot = self.cluster.snapshot()
-            self._trial = Trial(snapshot, self.settings.profile, self.settings.seed)
+            changed, snapshot = self.cluster.take_changes(), self.cluster.snapshot()
+            if changed is None or self._last_trial is None:
+                self._last_trial = Trial(snapshot, self.settings.profile, self.settings.seed)
+            else:
+                self._last_trial.catch_up(snapshot, changed)
+            self._trial = self._last_trial
         return self._trial
 
     # --- the Lease, and words -----------------------------------------------------------------
