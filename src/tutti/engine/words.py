@@ -7,7 +7,7 @@ a reason is said at once, a change of mere numbers on pods only now and then (`r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from tutti.api.meta import Condition
@@ -170,8 +170,23 @@ def _number(count: int, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PodWord:
+    """What is said of a pod; many pods of a group share one."""
+
     reason: str
     message: str
+    _conditions: dict[int, Condition] = field(default_factory=dict, repr=False, compare=False)
+
+    def condition(self, generation: int) -> Condition:
+        known = self._conditions.get(generation)
+        if known is None:
+            known = self._conditions[generation] = Condition(
+                type="PodScheduled",
+                status="False",
+                reason=self.reason,
+                message=self.message,
+                observed_generation=generation,
+            )
+        return known
 
 
 class Words:
@@ -332,17 +347,8 @@ def _say(group: Group, type: str, status: str, reason: str, message: str) -> Ite
 def _about_pod(member: Member, word: PodWord) -> Iterator[Action]:
     member.said = (word.reason, word.message)
     nominated = "" if member.pod.status.nominated_node_name else None
-    yield SetPodCondition(
-        member.ref,
-        Condition(
-            type="PodScheduled",
-            status="False",
-            reason=word.reason,
-            message=word.message,
-            observed_generation=member.pod.metadata.generation,
-        ),
-        nominated,
-    )
+    condition = word.condition(member.pod.metadata.generation)
+    yield SetPodCondition(member.ref, condition, nominated)
     if word.reason in ("Unschedulable", "SchedulerError"):
         yield Note(member.ref, "Warning", "FailedScheduling", "Scheduling", _cut(word.message))
 
