@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from tests.engine.stage import Stage, basic, gang, node, pod
-from tutti.api.core_v1 import PodResourceClaim
-from tutti.engine.messages import Bind, JobSeen, Note, WriteIntent
+from tutti.api.core_v1 import ContainerPort, PodResourceClaim
+from tutti.engine.messages import Bind, JobSeen, Note, SetPodCondition, WriteIntent
+from tutti.engine.words import _cut
 
 
 def members(group: str, count: int, **more: object):
@@ -342,6 +343,100 @@ def test_members_of_another_priority_are_refused(stage):
         "SchedulerError: all pods in a single pod group should have the same priority as the "
         "pod group's priority, got 1 and 2"
     )
+
+
+@pytest.mark.parametrize(
+    ("own", "policies", "says"),
+    [
+        (
+            "Never",
+            (None, None),
+            "as the pod group's preemption policy, got PreemptLowerPriority and Never",
+        ),
+        (None, ("Never", None), "the same preemption policy, got Never and PreemptLowerPriority"),
+    ],
+    ids=["unlike the group's", "unlike each other's"],
+)
+def test_members_of_other_preemption_policies_are_refused(stage, own, policies, says):
+    """53."""
+    made = gang("g", 2)
+    spec = msgspec.structs.replace(made.spec, preemption_policy=own)
+    stage.add(node("n0"), msgspec.structs.replace(made, spec=spec))
+    for member, policy in zip(members("g", 2), policies, strict=True):
+        its = msgspec.structs.replace(member.spec, preemption_policy=policy)
+        stage.add(msgspec.structs.replace(member, spec=its))
+    stage.play(3)
+    assert stage.bound() == 0
+    assert says in stage.said("g-0")
+
+
+def test_members_see_what_is_placed_before_them(stage):
+    """47, 48: two that want the same port of the host don't share a node."""
+    stage.add(node("n0"), gang("g", 2))
+    for member in members("g", 2):
+        port = ContainerPort(container_port=80, host_port=80)
+        containers = tuple(
+            msgspec.structs.replace(container, ports=(port,))
+            for container in member.spec.containers
+        )
+        spec = msgspec.structs.replace(member.spec, containers=containers)
+        stage.add(msgspec.structs.replace(member, spec=spec))
+    stage.play(3)
+    assert stage.bound() == 0
+    stage.add(node("n1"))
+    stage.play(1)
+    assert sorted(stage.places().values()) == ["n0", "n1"]
+
+
+def test_a_refusal_clears_old_nominations(stage):
+    """61, 9.29: of all members."""
+    stage.add(node("n0", "1"), gang("g", 2))
+    for member in members("g", 2):
+        status = msgspec.structs.replace(member.status, nominated_node_name="n0")
+        stage.add(msgspec.structs.replace(member, status=status))
+    stage.play(3)
+    written = stage.logged(SetPodCondition)
+    assert [action.nominated for action in written] == ["", ""]
+
+
+def test_extras_that_have_no_place_are_refused_and_the_gang_stays_scheduled(stage):
+    """65, 49."""
+    stage.add(node("n0", "2"), gang("g", 2), *members("g", 2))
+    stage.play(3)
+    stage.add(pod("extra", "g"))
+    stage.play(3)
+    assert stage.said("extra").startswith("Unschedulable: 0/1 nodes")
+    assert stage.initially("g") == "True/Scheduled"
+    assert stage.satisfied("g") == "Bound"
+
+
+def test_events_are_cut_to_what_the_api_takes(stage):
+    """71."""
+    sentence = "x" * 2000
+    assert len(_cut(sentence)) == 1024
+    assert _cut(sentence).endswith(" ...")
+
+
+def test_a_namesake_made_during_a_commit_is_another_pod(stage):
+    """74."""
+    stage.writes_intents = False
+    stage.add(node("n0"), gang("g", 2), *members("g", 2))
+    [intent] = stage.turn()
+    stage.remove("g-1")
+    stage.add(pod("g-1", "g", uid="another"))
+    stage.writes_intents = True
+    stage._carry_out(intent)
+    stage.play(3)
+    assert {bind.pod.uid for bind in stage.logged(Bind)} == {"pod-g-0", "another"}
+    assert stage.bound() == 2
+
+
+def test_a_deleting_member_is_left_out(stage):
+    """55."""
+    stage.add(node("n0"), gang("g", 2), *members("g", 3))
+    stage.terminate("g-1")
+    stage.play(3)
+    assert sorted(stage.places()) == ["g-0", "g-2"]
 
 
 def test_two_gangs_of_which_one_fits_one_runs_whole(stage):

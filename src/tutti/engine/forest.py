@@ -40,6 +40,7 @@ class State(IntEnum):
     FAILED = 8
 
 
+USUAL_POLICY = "PreemptLowerPriority"
 FOREIGN, GATED, REPORTED, PENDING, ASSUMED, BOUND, LEAVING, FINISHED, FAILED = State
 UNBOUND = frozenset({FOREIGN, GATED, REPORTED, PENDING})
 ALIVE = frozenset({FOREIGN, GATED, REPORTED, PENDING, ASSUMED, BOUND})
@@ -98,6 +99,7 @@ class Group:
         "object",
         "parent",
         "pending",
+        "policies",
         "priorities",
         "quorum",
         "said",
@@ -128,6 +130,8 @@ class Group:
         self.pending: dict[PodClass, dict[str, Member]] = {}
         self.names: dict[str, int] = {}
         self.priorities: dict[int, int] = {}
+        self.policies: dict[str, int] = {}
+        """Preemption policies; like names and priorities counted over members that are alive."""
         self.tally = Tally()
         self.tallies = [0] * len(Tally._fields)
         self.laid_out = False
@@ -469,6 +473,7 @@ class Forest:
         spec = member.pod.spec
         _count(group.names, spec.scheduler_name, change)
         _count(group.priorities, spec.priority or 0, change)
+        _count(group.policies, spec.preemption_policy or USUAL_POLICY, change)
 
     def _weigh(self, group: Group) -> None:
         """Count this group anew, and everything above it that this changes."""
@@ -612,14 +617,27 @@ def mixture(group: Group) -> str | None:
             "all pods in a single pod group should have the same .spec.schedulerName set, "
             f'got: "{first}" and "{second}"'
         )
-    own = group.object.spec.priority if group.object is not None else None
-    if own is not None:
+    spec = group.object.spec if group.object is not None else None
+    if spec is not None and spec.priority is not None:
         for priority in sorted(group.priorities):
-            if priority != own:
+            if priority != spec.priority:
                 return (
                     "all pods in a single pod group should have the same priority as the pod "
-                    f"group's priority, got {priority} and {own}"
+                    f"group's priority, got {priority} and {spec.priority}"
                 )
+    if spec is not None and spec.preemption_policy is not None:
+        for policy in sorted(group.policies):
+            if policy != spec.preemption_policy:
+                return (
+                    "all pods in a single pod group should have the same preemption policy as the "
+                    f"pod group's preemption policy, got {policy} and {spec.preemption_policy}"
+                )
+    if len(group.policies) > 1:
+        first, second = sorted(group.policies)[:2]
+        return (
+            "all pods in a single pod group should have the same preemption policy, "
+            f"got {first} and {second}"
+        )
     return None
 
 
