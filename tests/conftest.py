@@ -16,6 +16,13 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Properties may take longer than other tests: CI tries ten times as many examples."""
+    for item in items:
+        if item.get_closest_marker("hypothesis") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(600))
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
