@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,10 @@ from tutti.api.errors import NotFound
 from tutti.api.registry import EVENTS, LEASES, NAMESPACES, NODES, POD_GROUPS, PODS
 from tutti.api.scheduling import PodGroup
 from tutti.cli.credentials import Credentials, make
+from tutti.controllers.journal import Journal, segments
 from tutti.controllers.scheduler import Options, run
+from tutti.engine.journal import Replay
+from tutti.engine.messages import Bind
 from tutti.kube.client import Client
 from tutti.kube.config import Config
 from tutti.kube.transport import Answer, Transport
@@ -144,7 +148,11 @@ class Running:
 
 @asynccontextmanager
 async def scheduling(
-    stage: Stage, port: int | None = None, names: tuple[str, ...] = (), lease: float = 1.0
+    stage: Stage,
+    port: int | None = None,
+    names: tuple[str, ...] = (),
+    lease: float = 1.0,
+    journal: Journal | None = None,
 ) -> AsyncIterator[Running]:
     """A scheduler, over another port than the server's own where that is said."""
     config = stage.config
@@ -154,6 +162,7 @@ async def scheduling(
     options = Options(
         scheduler_names=names or (stage.name,),
         lease_duration=lease,
+        journal=journal,
         identity=f"test-{secrets.token_hex(3)}",
         token="s3cret",
         listening=running.port.set_result,
@@ -243,6 +252,21 @@ async def test_who_is_asked_to_stop_finishes_the_gang_that_has_set_out(stage: St
             await stage.until(lambda: some_are_bound(stage), True)
             assert await stage.bound() < 150
         assert await stage.bound() == 150
+
+
+async def test_what_a_scheduler_heard_and_did_can_be_played_again(
+    stage: Stage, tmp_path: Path
+) -> None:
+    await stage.make_nodes(2, cpu=2)
+    await stage.make_gang("g", 3)
+    async with scheduling(stage, journal=Journal(tmp_path)):
+        await stage.until(lambda: satisfied(stage, "g"), True)
+    [segment] = segments(tmp_path)
+    with segment.open("rb") as lines:
+        steps = list(Replay(lines).steps())
+    assert all(step.same for step in steps)
+    bound = [action for step in steps for action in step.actions if isinstance(action, Bind)]
+    assert len(bound) == 3
 
 
 async def test_one_of_two_waits_and_is_in_order(stage: Stage) -> None:

@@ -38,6 +38,7 @@ COMMANDS = (
     Command("apply", "create or change objects so that they are as files say"),
     Command("get", "show objects, as tables or whole"),
     Command("why", "say why a group or a pod runs, or waits"),
+    Command("replay", "play a scheduler's journal again, and say how things stood"),
 )
 
 

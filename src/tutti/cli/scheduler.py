@@ -5,8 +5,8 @@ Of several with one name one works at a time: the one that holds the Lease.
 """
 
 import argparse
+import secrets
 import socket
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,12 +50,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--identity", help="who holds the Lease (default: made from the host's name)"
     )
+    parser.add_argument(
+        "--journal",
+        type=Path,
+        metavar="DIR",
+        help="write down all that the scheduler hears and decides, for tutti replay DIR",
+    )
     manners.arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     if args.config and args.scheduler_name:
         raise Trouble("with --config the profiles in the file say the scheduler names")
+    if args.config and args.journal:
+        raise Trouble("--journal doesn't write profiles down yet: it can't go with --config")
     configuration = _configuration(args.config) if args.config else None
     if args.job_gangs:
         note("tutti scheduler: --job-gangs has no effect yet: Jobs are not looked at")
@@ -66,8 +74,9 @@ def run(args: argparse.Namespace) -> int:
                 configuration.profiles if configuration else args.scheduler_name or (USUAL_NAME,)
             ),
             configuration=configuration,
+            journal=args.journal,
             lease_duration=args.lease_duration,
-            identity=args.identity or f"{socket.gethostname()}_{uuid.uuid4()}",
+            identity=args.identity or f"{socket.gethostname()}_{secrets.token_hex(8)}",
             bind_address=args.bind_address,
             port=args.port,
         ),

@@ -12,6 +12,7 @@ from tutti.cli import manners, output
 from tutti.cli.output import Trouble
 
 if TYPE_CHECKING:  # what a command imports, every one would pay for
+    from tutti.controllers.journal import Journal
     from tutti.engine.configuration import Configuration
     from tutti.kube.client import Client
     from tutti.kube.config import Config
@@ -68,6 +69,7 @@ async def scheduler(
     *,
     names: tuple[str, ...],
     configuration: Configuration | None = None,
+    journal: Path | None = None,
     lease_duration: float,
     identity: str,
     bind_address: str,
@@ -82,6 +84,7 @@ async def scheduler(
         backoff=(configuration.initial_backoff, configuration.max_backoff)
         if configuration
         else (1.0, 10.0),
+        journal=_journal(journal) if journal else None,
         lease_duration=lease_duration,
         identity=identity,
         bind_address=bind_address,
@@ -135,6 +138,15 @@ async def _lacking(config: Config) -> tuple[str, ...]:
                 await asyncio.sleep(1.0)
     finally:
         await client.close()
+
+
+def _journal(folder: Path) -> Journal:
+    from tutti.controllers.journal import Journal
+
+    try:
+        return Journal(folder)
+    except OSError as error:
+        raise Trouble(f"{folder} can't hold a journal: {error.strerror}") from error
 
 
 def _token(config: Config) -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from tutti.controllers.hands import CONNECTIONS
 from tutti.controllers.health import Door, tell
+from tutti.controllers.journal import Journal
 from tutti.controllers.leases import Leases
 from tutti.controllers.metrics import SchedulerMetrics
 from tutti.controllers.term import Term
@@ -42,6 +43,8 @@ class Options:
     """By scheduler name; the default profile for a name that isn't there."""
     backoff: tuple[float, float] = (1.0, 10.0)
     """Seconds after the first refusal, and at most."""
+    journal: Journal | None = None
+    """Where every event and turn is written down, to be replayed."""
     token: str
     """Whoever brings it may see metrics and reports; empty: nobody."""
     listening: Callable[[int], None]
@@ -121,10 +124,13 @@ class Scheduler:
                 identity=identity,
                 profiles=options.profiles,
                 backoff=options.backoff,
+                journal=options.journal,
             )
             await self._term.run(units, self._on_synced)
         finally:
             self._term, self._synced = None, False
+            if options.journal is not None:
+                options.journal.close()
             await leases.release()
             await client.close()
 

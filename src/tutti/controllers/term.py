@@ -14,10 +14,12 @@ from tutti.controllers.cluster import SCHEDULING, Cluster
 from tutti.controllers.collecting import collecting_later
 from tutti.controllers.hands import Hands
 from tutti.controllers.inbox import Inbox
+from tutti.controllers.journal import Journal
 from tutti.controllers.leases import Leases
 from tutti.controllers.metrics import SchedulerMetrics
 from tutti.core.profile import Profile
 from tutti.engine.engine import Engine
+from tutti.engine.journal import RecordedEngine
 from tutti.engine.messages import LeaseHeld, Synced, Unit
 from tutti.engine.settings import Settings
 from tutti.kube.client import Client
@@ -47,17 +49,22 @@ class Term:
         identity: str,
         profiles: Mapping[str, Profile],
         backoff: tuple[float, float],
+        journal: Journal | None = None,
     ) -> None:
-        self.engine = Engine(
-            Settings(
-                scheduler_names=tuple(names),
-                profiles=profiles,
-                initial_backoff=backoff[0],
-                max_backoff=backoff[1],
-                session=secrets.token_hex(5),
-                work_per_turn=WORK_PER_TURN,
-            )
+        settings = Settings(
+            scheduler_names=tuple(names),
+            profiles=profiles,
+            initial_backoff=backoff[0],
+            max_backoff=backoff[1],
+            session=secrets.token_hex(5),
+            work_per_turn=WORK_PER_TURN,
         )
+        self.engine: Engine | RecordedEngine
+        if journal is None:
+            self.engine = Engine(settings)
+        else:
+            self.engine = RecordedEngine(settings, journal.write, journal.begin)
+        self._journal = journal
         self._client = client
         self._leases = leases
         self._metrics = metrics
@@ -100,6 +107,8 @@ class Term:
             began = time.monotonic()
             for action in self.engine.turn(began):
                 hands.carry_out(action)
+            if self._journal is not None:
+                self._journal.flush()
             taken = time.monotonic() - began
             self._metrics.turned(taken)
             await asyncio.sleep(PACE - taken)  # what comes in meanwhile is decided together
