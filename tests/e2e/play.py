@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from tests.e2e.scenario import Deletion, Expectation, Group, Manifest, PodSet, Scenario, Step
 from tutti.api import registry
+from tutti.api.batch import Job
 from tutti.api.core_v1 import Event, Node, Pod
 from tutti.api.errors import NotFound
 from tutti.api.meta import Condition
@@ -16,7 +17,7 @@ from tutti.pretend import cluster
 
 PATIENCE = 20.0
 SATISFIED = "tutti.dev/Satisfied"
-T = TypeVar("T", Pod, PodGroup, Event, Node)
+T = TypeVar("T", Pod, PodGroup, Event, Node, Job)
 
 
 async def play(
@@ -49,6 +50,7 @@ class Stage:
         self._pods = Informer(client, registry.PODS, Pod, namespace=namespace)
         self._groups = Informer(client, registry.POD_GROUPS, PodGroup, namespace=namespace)
         self._events = Informer(client, registry.EVENTS, Event, namespace=namespace)
+        self._jobs = Informer(client, registry.JOBS, Job, namespace=namespace)
         self._nodes: list[str] = []
         self._priorities: list[str] = []
 
@@ -56,7 +58,7 @@ class Stage:
         def tell(_: Seen[T] | Gone[T] | Relisted) -> None:
             self._changed.set()
 
-        for informer in (self._pods, self._groups, self._events):
+        for informer in (self._pods, self._groups, self._events, self._jobs):
             yield informer.run(tell)
 
     async def prepare(self, scenario: Scenario) -> None:
@@ -73,6 +75,10 @@ class Stage:
         pairs = [gang.parts() for gang in step.gangs]
         await self._add_groups([*step.groups, *(group for group, _ in pairs)])
         await self._add_pods([*step.pods, *(pods for _, pods in pairs)])
+        for job in step.jobs:
+            await self._create(registry.JOBS, job.manifest(self._scheduler), self._namespace)
+        for name, spec in step.job_specs.items():
+            await self._patch(registry.JOBS, name, {"spec": spec})
         for name, count in step.min_count.items():
             policy = {"schedulingPolicy": {"gang": {"minCount": count}}}
             await self._patch(registry.POD_GROUPS, name, {"spec": policy})
@@ -93,16 +99,19 @@ class Stage:
         """What isn't as expected (yet), in words."""
         group = self._groups.known.get((self._namespace, name))
         pod = self._pods.known.get((self._namespace, name))
-        subject = group or pod
+        job = self._jobs.known.get((self._namespace, name))
+        subject = group or pod or job
         if expected.gone or subject is None:
             return (
                 []
                 if expected.gone == (subject is None)
                 else ["is there" if subject else "isn't there"]
             )
-        conditions = {condition.type: condition for condition in subject.status.conditions}
-        own = conditions.get("PodScheduled" if group is None else "PodGroupInitiallyScheduled")
-        members = [pod] if pod and group is None else self._members(name)
+        if isinstance(subject, Job):
+            group = self._group_of(subject)
+        conditions = {c.type: c for c in (group or subject).status.conditions}
+        own = conditions.get("PodScheduled" if subject is pod else "PodGroupInitiallyScheduled")
+        members = [pod] if subject is pod and pod else self._members(subject)
         found: dict[str, object] = {
             "bound": sum(bool(member.spec.node_name) for member in members),
             "waiting": sum(not member.spec.node_name for member in members),
@@ -111,6 +120,9 @@ class Stage:
             "scheduled": own is not None and own.status == "True",
             "reason": own and own.reason,
             "satisfied": SATISFIED in conditions and conditions[SATISFIED].reason,
+            "quorum": _quorum(group),
+            "succeeded": job.status.succeeded if job else None,
+            "over": job.ending.type if job and job.ending else None,
         }
         wrong = [
             f"{word} is {found[word]!r}, expected {wanted!r}"
@@ -127,6 +139,7 @@ class Stage:
         return wrong
 
     async def clear(self) -> None:
+        await self._delete(Deletion(jobs=tuple(name for _, name in self._jobs.known)))
         await self._delete(
             Deletion(
                 pods=tuple(name for _, name in self._pods.known),
@@ -141,14 +154,34 @@ class Stage:
         for name in self._priorities:
             await self._client.delete(registry.PRIORITY_CLASSES, None, name)
 
-    def _members(self, group: str) -> list[Pod]:
+    def _members(self, subject: Pod | PodGroup | Job) -> list[Pod]:
+        """A group's members, or a Job's pods, those that have ended left out."""
+        if isinstance(subject, Job):
+            return [
+                pod
+                for pod in self._pods.known.values()
+                if pod.metadata.controller
+                and pod.metadata.controller.uid == subject.metadata.uid
+                and pod.status.phase not in ("Succeeded", "Failed")
+            ]
         return [
             pod
             for pod in self._pods.known.values()
-            if pod.spec.scheduling_group and pod.spec.scheduling_group.pod_group_name == group
+            if pod.spec.scheduling_group
+            and pod.spec.scheduling_group.pod_group_name == subject.metadata.name
         ]
 
-    def _was_told(self, reason: str, subject: Pod | PodGroup, members: Sequence[Pod]) -> bool:
+    def _group_of(self, job: Job) -> PodGroup | None:
+        return next(
+            (
+                group
+                for group in self._groups.known.values()
+                if group.metadata.controller and group.metadata.controller.uid == job.metadata.uid
+            ),
+            None,
+        )
+
+    def _was_told(self, reason: str, subject: Pod | PodGroup | Job, members: Sequence[Pod]) -> bool:
         about = {subject.metadata.uid, *(member.metadata.uid for member in members)}
         return any(
             event.reason == reason and event.involved_object.uid in about
@@ -180,15 +213,23 @@ class Stage:
 
     async def _delete(self, what: Deletion) -> None:
         for storage, namespace, names in (
+            (registry.JOBS, self._namespace, what.jobs),
             (registry.PODS, self._namespace, what.pods),
             (registry.POD_GROUPS, self._namespace, what.groups),
             (registry.NODES, None, what.nodes),
         ):
             for name in names:
                 try:
-                    await self._client.delete(storage, namespace, name, grace=0)
+                    await self._client.delete(
+                        storage, namespace, name, grace=0, propagation="Background"
+                    )
                 except NotFound:
                     continue
+
+
+def _quorum(group: PodGroup | None) -> int | None:
+    gang = group.spec.scheduling_policy.gang if group else None
+    return gang.min_count if gang else None
 
 
 def _sentences(conditions: Sequence[Condition | None]) -> list[str]:

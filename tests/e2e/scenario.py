@@ -103,14 +103,50 @@ class Gang(PodSet, frozen=True, kw_only=True):
         return group, PodSet(**members, count=self.pods, group=self.name)
 
 
+class JobSet(Words, frozen=True, kw_only=True):
+    """A Job, Indexed where it has `completions`; its pods run for so many seconds, or for ever."""
+
+    name: str
+    parallelism: int = 1
+    completions: int | None = None
+    requests: dict[str, str | int | float] = msgspec.field(default_factory=lambda: {"cpu": 1})
+    runs_for: float | None = None
+    exit_code: int = 0
+    spec: dict[str, Any] = {}
+
+    def manifest(self, scheduler: str) -> Manifest:
+        container = {
+            "name": "main",
+            "image": "example.com/sample:1",
+            "resources": {"requests": self.requests},
+        }
+        annotations = {"tutti.dev/exit-code": str(self.exit_code)}
+        if self.runs_for is not None:
+            annotations["tutti.dev/runs-for"] = str(self.runs_for)
+        template = {
+            "metadata": {"annotations": annotations},
+            "spec": {
+                "schedulerName": scheduler,
+                "restartPolicy": "Never",
+                "terminationGracePeriodSeconds": 0,
+                "containers": [container],
+            },
+        }
+        spec: dict[str, Any] = {"parallelism": self.parallelism, "template": template}
+        if self.completions is not None:
+            spec |= {"completions": self.completions, "completionMode": "Indexed"}
+        return {"metadata": {"name": self.name}, "spec": spec | self.spec}
+
+
 class Deletion(Words, frozen=True, kw_only=True):
     pods: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
 
 
 class Expectation(Words, frozen=True, kw_only=True):
-    """What must come to be true of a group and its members, or of a pod."""
+    """What must come to be true of a group and its members, of a Job and its pods, or of a pod."""
 
     bound: int | None = None
     waiting: int | None = None
@@ -122,6 +158,9 @@ class Expectation(Words, frozen=True, kw_only=True):
     satisfied: str | None = None
     event: str | None = None
     finalizer: str | None = None
+    quorum: int | None = None
+    succeeded: int | None = None
+    over: str | None = None
     gone: bool = False
 
 
@@ -133,7 +172,9 @@ class Step(Words, frozen=True, kw_only=True):
     groups: tuple[Group, ...] = ()
     pods: tuple[PodSet, ...] = ()
     gangs: tuple[Gang, ...] = ()
+    jobs: tuple[JobSet, ...] = ()
     min_count: dict[str, int] = {}
+    job_specs: dict[str, dict[str, Any]] = {}
     ungate: tuple[str, ...] = ()
     expect: dict[str, Expectation] = {}
 

@@ -5,7 +5,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.e2e.scenario import Deletion, Expectation, Gang, Group, PodSet, Scenario, Step, read
+from tests.e2e.scenario import (
+    Deletion,
+    Expectation,
+    Gang,
+    Group,
+    JobSet,
+    PodSet,
+    Scenario,
+    Step,
+    read,
+)
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))
@@ -20,7 +30,9 @@ def test_each_can_be_read_and_expects_something_of_each_step(file: Path) -> None
     assert all(step.expect for step in read(file).steps)
 
 
-@pytest.mark.parametrize("part", [Scenario, Step, Group, PodSet, Gang, Deletion, Expectation])
+@pytest.mark.parametrize(
+    "part", [Scenario, Step, Group, PodSet, Gang, JobSet, Deletion, Expectation]
+)
 def test_the_docs_name_every_word(part: type[msgspec.Struct]) -> None:
     docs = (ROOT / "docs" / "scenarios.md").read_text()
     words = [field.encode_name for field in msgspec.structs.fields(part)]

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tutti.api.batch import Job
 from tutti.api.core_v1 import Node, Pod
 from tutti.api.meta import Condition
-from tutti.api.registry import COMPOSITE_POD_GROUPS, NODES, POD_GROUPS, PODS, WORKLOADS
+from tutti.api.registry import COMPOSITE_POD_GROUPS, JOBS, NODES, POD_GROUPS, PODS, WORKLOADS
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
 from tutti.controllers import inbox
 from tutti.controllers.statuses import Ref
@@ -27,6 +28,7 @@ class Cluster:
         self._groups = Informer(client, POD_GROUPS, PodGroup)
         self._composites = Informer(client, COMPOSITE_POD_GROUPS, CompositePodGroup)
         self._workloads = Informer(client, WORKLOADS, Workload)
+        self._jobs = Informer(client, JOBS, Job)
 
     @property
     def edition(self) -> Edition:
@@ -48,6 +50,8 @@ class Cluster:
             followed.append((self._composites, inbox.of_composites(put)))
         if self._serves("workloads"):
             followed.append((self._workloads, inbox.of_workloads(put)))
+        if self._discovery.served(JOBS.group, JOBS.plural):
+            followed.append((self._jobs, inbox.of_jobs(put)))
         for informer, on in followed:
             tasks.create_task(informer.run(on))
         return [informer.synced for informer, _ in followed]

@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
+from tutti.api.batch import Job
 from tutti.api.core_v1 import Node, Pod
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
 from tutti.engine.messages import (
@@ -14,6 +15,8 @@ from tutti.engine.messages import (
     GroupKind,
     GroupRef,
     GroupSeen,
+    JobGone,
+    JobSeen,
     NodeGone,
     NodeSeen,
     PodGone,
@@ -54,6 +57,26 @@ class Inbox:
             await self._arrived.wait()
         finally:
             timer.cancel()
+
+
+def of_jobs(put: Callable[[Event], None]) -> Callable[[Seen[Job] | Gone[Job] | Relisted], None]:
+    """Only what its groups count by: most of what happens to a Job doesn't change that."""
+    told: dict[str, int] = {}
+
+    def on(news: Seen[Job] | Gone[Job] | Relisted) -> None:
+        match news:
+            case Seen(job):
+                uid, wanted = job.metadata.uid, job.wanted_at_once
+                if told.get(uid) != wanted:
+                    told[uid] = wanted
+                    put(JobSeen(uid, wanted))
+            case Gone(job):
+                told.pop(job.metadata.uid, None)
+                put(JobGone(job.metadata.uid))
+            case Relisted():
+                pass
+
+    return on
 
 
 def of_pods(put: Callable[[Event], None]) -> Callable[[Seen[Pod] | Gone[Pod] | Relisted], None]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Never
 
+from tutti.api.registry import JOBS
 from tutti.controllers.cluster import SCHEDULING, Cluster
 from tutti.controllers.collecting import collecting_later
 from tutti.controllers.hands import Hands
@@ -75,7 +76,7 @@ class Term:
     async def run(self, units: Sequence[Unit], on_synced: Callable[[], None]) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._leases.keep())
-            discovery = await self._client.discover({SCHEDULING})
+            discovery = await self._client.discover({SCHEDULING, JOBS.group})
             cluster = Cluster(self._client, discovery, self._inbox.put)
             hands = Hands(
                 self._client,

@@ -34,6 +34,11 @@ from tutti.controllers.jobs.gangs import Fallback, Role, Rule
 AUTO, ASK = Rule.AUTO, Rule.ASK
 
 
+def on_the_wire(manifest: dict[str, Any]) -> dict[str, Any]:
+    sent: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(manifest))
+    return sent
+
+
 def asking(policy: JobSchedulingPolicy | None) -> JobScheduling:
     return JobScheduling(scheduling_policy=policy)
 
@@ -126,13 +131,13 @@ def test_a_workload_says_what_the_job_asks_110():
             resource_claims=(GroupResourceClaim(name="c", resource_claim_name="r"),),
         ),
     )
-    assert gangs.workload(asked, ASK)["spec"] == {
+    assert on_the_wire(gangs.workload(asked, ASK))["spec"] == {
         "controllerRef": {"apiGroup": "batch", "kind": "Job", "name": "j"},
         "podGroupTemplates": [
             {
                 "name": "j-pgt-0",
                 "schedulingPolicy": {"gang": {"minCount": 3}},
-                "schedulingConstraints": {"topology": ({"key": "rack"},)},
+                "schedulingConstraints": {"topology": [{"key": "rack"}]},
                 "disruptionMode": {"all": {}},
                 "resourceClaims": [{"name": "c", "resourceClaimName": "r"}],
                 "priorityClassName": "high",

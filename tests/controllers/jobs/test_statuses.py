@@ -16,5 +16,5 @@ def test_what_is_gone_is_null():
     after = JobStatus(uncounted_terminated_pods=UncountedPods(failed=("b",)))
     assert change(before, after) == {
         "active": None,
-        "uncountedTerminatedPods": {"succeeded": None, "failed": ["b"]},
+        "uncountedTerminatedPods": {"succeeded": None, "failed": ("b",)},
     }

@@ -217,7 +217,9 @@ class Jobs:
         except ApiError as error:
             self._recorder.warning(about(job), "FailedCreate", f"Error creating: {error}")
             raise
-        self._wrote(_key(job), made.metadata.uid, _key(made), unseen.at_least("0"))
+        known = self._pods.known.get(_key(made))
+        shows = unseen.at_least(made.metadata.resource_version)
+        self._unseen.wrote(_key(job), made.metadata.uid, shows, known.metadata if known else None)
         self._recorder.normal(about(job), "SuccessfulCreate", f"Created pod: {name}")
 
     async def _give_up(self, job: Job, pod: Pod) -> None:
@@ -263,8 +265,10 @@ class Jobs:
         )
 
     def _wrote(self, job: Key, uid: str, pod: Key, shows: unseen.Shows) -> None:
+        """What was known and isn't any more is gone: there is nothing to wait for."""
         known = self._pods.known.get(pod)
-        self._unseen.wrote(job, uid, shows, known.metadata if known else None)
+        if known is not None and known.metadata.uid == uid:
+            self._unseen.wrote(job, uid, shows, known.metadata)
 
     async def _each(self, requests: Iterable[Any]) -> None:
         """All of them, whatever becomes of one; then the first failure is raised."""
