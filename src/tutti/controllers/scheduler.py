@@ -114,7 +114,9 @@ class Scheduler:
         client = Client(self._config, connections=CONNECTIONS, agent="tutti-scheduler")
         try:
             units = await leases.acquire()
-            log.info("the Lease is held", extra={"names": names, "units_left": len(units)})
+            log.info(
+                "the Lease is held", extra={"names": ", ".join(names), "units_left": len(units)}
+            )
             self.metrics.terms.inc()
             self._term = Term(
                 client,
@@ -139,7 +141,7 @@ class Scheduler:
 
     def _on_synced(self) -> None:
         self._synced, self._failure = True, ""
-        log.info("scheduling", extra={"names": self._options.scheduler_names})
+        log.info("scheduling", extra={"names": ", ".join(self._options.scheduler_names)})
         if not self._was_ready:
             self._was_ready = True
             self._options.ready()
