@@ -36,7 +36,21 @@ def test_labels_are_selected(text: str, labels: dict[str, str], selected: bool) 
 
 @pytest.mark.parametrize(
     "text",
-    ["a in", "a in (1", "a=1,", "=1", "a b", "!", "a in 1", "-a=1", "a=b=c", "a>x", "a/b/c=1"],
+    [
+        "a in",
+        "a in (1",
+        "a=1,",
+        "a===",
+        "a=(",
+        "=1",
+        "a b",
+        "!",
+        "a in 1",
+        "-a=1",
+        "a=b=c",
+        "a>x",
+        "a/b/c=1",
+    ],
 )
 def test_what_is_no_label_selector_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="unable to parse requirement"):

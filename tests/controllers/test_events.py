@@ -38,7 +38,7 @@ class Desk:
         self.client = Client(peer.config)
         self.events = Events(
             self.client,
-            "tutti",
+            lambda ref: "tutti-at-night" if ref.name == "p-7" else "tutti",
             "tutti-here",
             group_of=lambda ref: GROUP if ref.uid != "u-0" else None,
             after=self.after,
@@ -92,6 +92,14 @@ async def test_an_event_is_as_kube_schedulers(papers: Papers) -> None:
             "uid": "u-1",
         },
     }
+
+
+async def test_an_event_is_from_the_scheduler_that_the_pod_names(papers: Papers) -> None:
+    async with desk(papers) as it:
+        it.events.note(scheduled(1))
+        it.events.note(scheduled(7))
+        await it.all_sent(2)
+    assert [event["reportingController"] for event in it.sent()] == ["tutti", "tutti-at-night"]
 
 
 async def test_a_long_note_is_cut_as_kube_scheduler_cuts_it(papers: Papers) -> None:

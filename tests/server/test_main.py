@@ -61,6 +61,15 @@ async def test_a_data_folder_has_one_server(tmp_path: Path) -> None:
     assert "is in use by another process" in said
 
 
+async def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
+    async with started("--memory") as server:
+        flags = ("--memory", "--port", str(server.port))
+        code, said = await asyncio.to_thread(refusal, *flags)
+
+    wanted = f"tutti server: can't listen on 127.0.0.1, port {server.port}: Address already in use"
+    assert (code, said.strip()) == (1, wanted)
+
+
 @pytest.mark.parametrize(
     ("gates", "sentence"),
     [

@@ -125,6 +125,14 @@ async def test_pages_are_of_the_first_ones_version(door: Door) -> None:
     assert "continue" not in rest["metadata"]
 
 
+async def test_a_limit_below_nothing_is_none(door: Door) -> None:
+    await some_maps(door)
+
+    answer = await door.get(MAPS, limit=-1)
+
+    assert (answer.code, len(answer.json["items"])) == (200, 5)
+
+
 async def test_pages_of_a_selection_do_not_say_how_many_remain(door: Door) -> None:
     await some_maps(door)
 

@@ -105,6 +105,18 @@ async def test_a_stop_waits_for_nobody_who_does_not_read(tmp_path: Path) -> None
         assert endless.closed.is_set()
 
 
+async def test_who_asks_for_another_protocol_is_answered_in_this_one(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with served(App(Endless(), tokens=None)) as here:
+        connection = await here.connect()
+        wish = ("Connection: Upgrade", "Upgrade: websocket")
+        answer = await connection.ask("GET", "/exec", *wish)
+
+    assert (answer.status, answer.body) == (200, b'"/exec"')
+    assert caplog.text == ""
+
+
 async def test_a_stream_that_fails_does_not_look_complete(caplog: pytest.LogCaptureFixture) -> None:
     async def fails(request: Request) -> Stream:
         async def chunks() -> AsyncIterator[bytes]:

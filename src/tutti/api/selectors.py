@@ -15,6 +15,7 @@ from tutti.api import names
 from tutti.api.meta import LabelSelector as WireSelector
 
 _TOKEN: Final = re.compile(r"\s*(==|!=|=|!|,|\(|\)|<|>|[^\s=!,()<>]+)")
+_SIGNS: Final = frozenset(("==", "!=", "=", "!", ",", "(", ")", "<", ">"))
 _COMPARE: Final = {"=": "in", "==": "in", "!=": "notin", ">": "gt", "<": "lt"}
 _OPERATORS: Final = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
 
@@ -169,6 +170,8 @@ class _Reader:
 
     def _comparison(self, key: str, operator: str) -> Requirement:
         value = "" if self._peek() in ("", ",") else self._next()
+        if value in _SIGNS:
+            raise _unparsable(f"found '{value}', expected: identifier")
         meaning = _COMPARE[operator]
         if meaning in ("gt", "lt") and not re.fullmatch(r"[-+]?[0-9]+", value):
             raise _unparsable(
@@ -209,7 +212,7 @@ def _unparsable(why: str) -> ValueError:
 
 
 def _key(text: str) -> str:
-    if text in ("", ",", "(", ")", "=", "==", "!=", "<", ">", "!"):
+    if text == "" or text in _SIGNS:
         raise _unparsable(f"found '{text}', expected: identifier")
     if problems := names.qualified_name(text):
         raise _unparsable(f'<nil>: Invalid value: "{text}": {"; ".join(problems)}')

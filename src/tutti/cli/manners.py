@@ -49,12 +49,18 @@ def live(life: Coroutine[None, None, None], args: argparse.Namespace) -> int:
     """Run until SIGTERM or SIGINT (or, for a child of ours, the parent's end); then end in good order."""
     import uvloop
 
+    from tutti.web.serve import CannotListen
+
     logs.to_stderr(args.log_level)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
             runner.run(until_asked_to_stop(life, exit_with_parent=args.exit_with_parent))
         except (ApiError, Unanswered) as error:
             raise Trouble(output.refusal(error)) from error
+        except ExceptionGroup as group:
+            if isinstance(first := first_of(group), CannotListen):
+                raise Trouble(str(first)) from group
+            raise
     return 0
 
 

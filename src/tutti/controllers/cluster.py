@@ -69,6 +69,11 @@ class Cluster:
         group = self._groups.known.get((ref.namespace, named.pod_group_name))
         return inbox.group_ref(group, "PodGroup") if group else None
 
+    def scheduler_of(self, ref: Ref) -> str:
+        """Whom a pod that is here named as its scheduler; of groups nobody says."""
+        known = self._known(ref)
+        return known.spec.scheduler_name if isinstance(known, Pod) else ""
+
     @property
     def sizes(self) -> dict[str, int]:
         return {"pods": len(self._pods.known), "nodes": len(self._nodes.known)}

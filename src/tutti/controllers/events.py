@@ -48,13 +48,13 @@ class Folded:
 
 
 class Events:
-    """`group_of` finds a pod's group; nothing is sent unless `after` is set; `count` hears
-    what became of each: sent, or dropped."""
+    """`reporter_of` names the scheduler that an event is from; `group_of` finds a pod's group;
+    nothing is sent unless `after` is set; `count` hears what became of each: sent, or dropped."""
 
     def __init__(
         self,
         client: Client,
-        reporter: str,
+        reporter_of: Callable[[PodRef | GroupRef], str],
         instance: str,
         *,
         group_of: Callable[[PodRef], GroupRef | None],
@@ -62,7 +62,7 @@ class Events:
         count: Callable[[str], None],
     ) -> None:
         self._client = client
-        self._reporter = reporter
+        self._reporter_of = reporter_of
         self._instance = instance
         self._group_of = group_of
         self._after = after
@@ -128,7 +128,7 @@ class Events:
                 "namespace": about.namespace,
             },
             "eventTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-            "reportingController": self._reporter,
+            "reportingController": self._reporter_of(about),
             "reportingInstance": self._instance,
             "type": note.type,
             "reason": note.reason,

@@ -62,7 +62,7 @@ class Hands:
         self._bindings = bindings = Lane(tasks, BINDINGS, self._bind)
         events = Events(
             client,
-            reporter,
+            lambda ref: cluster.scheduler_of(ref) or reporter,
             identity,
             group_of=cluster.group_of,
             after=bindings.empty,

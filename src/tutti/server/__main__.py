@@ -25,7 +25,7 @@ from tutti.store import Store, StoreError
 from tutti.web.app import App
 from tutti.web.health import Health
 from tutti.web.metrics import Metrics
-from tutti.web.serve import serve, stop_on_signals, stop_with_input
+from tutti.web.serve import CannotListen, serve, stop_on_signals, stop_with_input
 from tutti.web.tokens import Tokens
 
 _YOUNG_OBJECTS = 50_000  # decoded bodies come and go by reference counts; cycles are rare here
@@ -43,7 +43,11 @@ def main() -> int:
         print(f"tutti server: {error}", file=sys.stderr)
         return 1
     with asyncio.Runner(loop_factory=_loop) as runner:
-        runner.run(_run(flags, store, open_gates, tokens))
+        try:
+            runner.run(_run(flags, store, open_gates, tokens))
+        except CannotListen as error:
+            print(f"tutti server: {error}", file=sys.stderr)
+            return 1
     return 0
 
 

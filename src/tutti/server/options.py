@@ -103,7 +103,7 @@ def listing(query: Query) -> Listing:
         resource_version=_first(values, "resourceVersion"),
         match=_first(values, "resourceVersionMatch"),
         timeout_seconds=_whole(values, "timeoutSeconds"),
-        limit=_whole(values, "limit") or 0,
+        limit=max(0, _whole(values, "limit") or 0),  # less than none is none, as there
         continued=_first(values, "continue"),
         initial_events=_flag(values, "sendInitialEvents"),
     )

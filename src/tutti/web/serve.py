@@ -23,6 +23,10 @@ _HEAD_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-leng
 _IDLE_S = 120  # longer than clients keep one: who finds it closed would not know what was done
 
 
+class CannotListen(Exception):
+    """The address isn't to be had: in use, not of this machine, or not allowed."""
+
+
 async def serve(
     app: App,
     *,
@@ -125,6 +129,9 @@ class _Protocol(HttpToolsProtocol):
                 return
         super().data_received(data)
 
+    def _unsupported_upgrade_warning(self) -> None:  # type: ignore[explicit-override]
+        """Nothing: who asks for another protocol (as `kubectl exec` does) hears it in the answer."""
+
     def on_message_begin(self) -> None:  # type: ignore[explicit-override]
         super().on_message_begin()
         scope: dict[str, Any] = self.scope  # type: ignore[assignment]
@@ -142,4 +149,8 @@ class _Protocol(HttpToolsProtocol):
 
 def _listener(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=2048)
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else str(error)
+        raise CannotListen(f"can't listen on {host}, port {port}: {why}") from error
