@@ -4,20 +4,35 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from tests.e2e.scenario import Deletion, Expectation, Group, Manifest, PodSet, Scenario, Step
+from tests.e2e.scenario import (
+    Composite,
+    Deletion,
+    Expectation,
+    Group,
+    Manifest,
+    PodSet,
+    Scenario,
+    Step,
+)
 from tutti.api import registry
 from tutti.api.batch import Job
 from tutti.api.core_v1 import Event, Node, Pod
 from tutti.api.errors import NotFound
 from tutti.api.meta import Condition
-from tutti.api.scheduling import PodGroup
+from tutti.api.scheduling import CompositePodGroup, PodGroup
 from tutti.kube.client import Client
 from tutti.kube.informer import Gone, Informer, Relisted, Seen
 from tutti.pretend import cluster
 
 PATIENCE = 20.0
 SATISFIED = "tutti.dev/Satisfied"
-T = TypeVar("T", Pod, PodGroup, Event, Node, Job)
+_OWN_CONDITION: dict[type, str] = {
+    Pod: "PodScheduled",
+    PodGroup: "PodGroupInitiallyScheduled",
+    CompositePodGroup: "CompositePodGroupInitiallyScheduled",
+}
+Subject = Pod | PodGroup | CompositePodGroup | Job
+T = TypeVar("T", Pod, PodGroup, CompositePodGroup, Event, Node, Job)
 
 
 async def play(
@@ -49,6 +64,9 @@ class Stage:
         self._changed = asyncio.Event()
         self._pods = Informer(client, registry.PODS, Pod, namespace=namespace)
         self._groups = Informer(client, registry.POD_GROUPS, PodGroup, namespace=namespace)
+        self._composites = Informer(
+            client, registry.COMPOSITE_POD_GROUPS, CompositePodGroup, namespace=namespace
+        )
         self._events = Informer(client, registry.EVENTS, Event, namespace=namespace)
         self._jobs = Informer(client, registry.JOBS, Job, namespace=namespace)
         self._nodes: list[str] = []
@@ -58,7 +76,7 @@ class Stage:
         def tell(_: Seen[T] | Gone[T] | Relisted) -> None:
             self._changed.set()
 
-        for informer in (self._pods, self._groups, self._events, self._jobs):
+        for informer in (self._pods, self._groups, self._composites, self._events, self._jobs):
             yield informer.run(tell)
 
     async def prepare(self, scenario: Scenario) -> None:
@@ -73,6 +91,7 @@ class Stage:
         if step.cluster is not None:
             await self._add_nodes(step.cluster)
         pairs = [gang.parts() for gang in step.gangs]
+        await self._add_composites(step.composites)
         await self._add_groups([*step.groups, *(group for group, _ in pairs)])
         await self._add_pods([*step.pods, *(pods for _, pods in pairs)])
         for job in step.jobs:
@@ -100,7 +119,8 @@ class Stage:
         group = self._groups.known.get((self._namespace, name))
         pod = self._pods.known.get((self._namespace, name))
         job = self._jobs.known.get((self._namespace, name))
-        subject = group or pod or job
+        composite = self._composites.known.get((self._namespace, name))
+        subject = group or composite or pod or job
         if expected.gone or subject is None:
             return (
                 []
@@ -110,7 +130,7 @@ class Stage:
         if isinstance(subject, Job):
             group = self._group_of(subject)
         conditions = {c.type: c for c in (group or subject).status.conditions}
-        own = conditions.get("PodScheduled" if subject is pod else "PodGroupInitiallyScheduled")
+        own = conditions.get(_OWN_CONDITION.get(type(group or subject), ""))
         members = [pod] if subject is pod and pod else self._members(subject)
         found: dict[str, object] = {
             "bound": sum(bool(member.spec.node_name) for member in members),
@@ -144,6 +164,7 @@ class Stage:
             Deletion(
                 pods=tuple(name for _, name in self._pods.known),
                 groups=tuple(name for _, name in self._groups.known),
+                composites=tuple(name for _, name in self._composites.known),
             )
         )
         async with asyncio.timeout(PATIENCE):
@@ -154,7 +175,7 @@ class Stage:
         for name in self._priorities:
             await self._client.delete(registry.PRIORITY_CLASSES, None, name)
 
-    def _members(self, subject: Pod | PodGroup | Job) -> list[Pod]:
+    def _members(self, subject: Subject) -> list[Pod]:
         """A group's members, or a Job's pods, those that have ended left out."""
         if isinstance(subject, Job):
             return [
@@ -181,7 +202,7 @@ class Stage:
             None,
         )
 
-    def _was_told(self, reason: str, subject: Pod | PodGroup | Job, members: Sequence[Pod]) -> bool:
+    def _was_told(self, reason: str, subject: Subject, members: Sequence[Pod]) -> bool:
         about = {subject.metadata.uid, *(member.metadata.uid for member in members)}
         return any(
             event.reason == reason and event.involved_object.uid in about
@@ -196,6 +217,10 @@ class Stage:
     async def _add_groups(self, groups: Sequence[Group]) -> None:
         for group in groups:
             await self._create(registry.POD_GROUPS, group.manifest(), self._namespace)
+
+    async def _add_composites(self, composites: Sequence[Composite]) -> None:
+        for composite in composites:
+            await self._create(registry.COMPOSITE_POD_GROUPS, composite.manifest(), self._namespace)
 
     async def _add_pods(self, sets: Sequence[PodSet]) -> None:
         for pods in sets:
@@ -216,6 +241,7 @@ class Stage:
             (registry.JOBS, self._namespace, what.jobs),
             (registry.PODS, self._namespace, what.pods),
             (registry.POD_GROUPS, self._namespace, what.groups),
+            (registry.COMPOSITE_POD_GROUPS, self._namespace, what.composites),
             (registry.NODES, None, what.nodes),
         ):
             for name in names:

@@ -11,6 +11,7 @@ import msgspec
 import yaml
 
 SCHEDULING = "scheduling.k8s.io/v1beta1"
+COMPOSITES = "scheduling.k8s.io/v1alpha3"
 Manifest = dict[str, Any]
 
 
@@ -73,6 +74,7 @@ class Group(Words, frozen=True, kw_only=True):
 
     name: str
     min_count: int | None = None
+    parent: str | None = None
     priority: str | None = None
 
     def manifest(self) -> Manifest:
@@ -80,26 +82,64 @@ class Group(Words, frozen=True, kw_only=True):
         spec: dict[str, Any] = {
             "schedulingPolicy": {"basic": {}} if self.min_count is None else gang
         }
-        if self.priority is not None:
-            spec["priorityClassName"] = self.priority
         return {
             "apiVersion": SCHEDULING,
             "kind": "PodGroup",
             "metadata": {"name": self.name},
-            "spec": spec,
+            "spec": spec | _place_in_a_tree(self.parent) | _priority(self.priority),
         }
+
+
+class Composite(Words, frozen=True, kw_only=True):
+    """A CompositePodGroup: a gang of groups where it has a `minGroupCount`, basic without."""
+
+    name: str
+    min_group_count: int | None = None
+    parent: str | None = None
+    priority: str | None = None
+
+    def manifest(self) -> Manifest:
+        gang = {"gang": {"minGroupCount": self.min_group_count}}
+        policy = {"basic": {}} if self.min_group_count is None else gang
+        spec = {"schedulingPolicy": policy, "workloadRef": WORKLOAD}
+        return {
+            "apiVersion": COMPOSITES,
+            "kind": "CompositePodGroup",
+            "metadata": {"name": self.name},
+            "spec": spec | _place_in_a_tree(self.parent) | _priority(self.priority),
+        }
+
+
+WORKLOAD = {"workloadName": "nobody", "templateName": "none"}
+"""The API wants one wherever groups hang together; it need not be there."""
+
+
+def _place_in_a_tree(parent: str | None) -> Manifest:
+    if parent is None:
+        return {}
+    return {"parentCompositePodGroupName": parent, "workloadRef": WORKLOAD}
+
+
+def _priority(name: str | None) -> Manifest:
+    return {} if name is None else {"priorityClassName": name}
 
 
 class Gang(PodSet, frozen=True, kw_only=True):
     """A group and its pods in one: NAME, and `pods` members of it."""
 
     min_count: int | None = None
+    parent: str | None = None
     pods: int
 
     def parts(self) -> tuple[Group, PodSet]:
         shared = ("name", "requests", "priority", "node_selector", "tolerations", "gates", "spec")
         members = {field: getattr(self, field) for field in shared}
-        group = Group(name=self.name, min_count=self.min_count, priority=self.priority)
+        group = Group(
+            name=self.name,
+            min_count=self.min_count,
+            parent=self.parent,
+            priority=self.priority,
+        )
         return group, PodSet(**members, count=self.pods, group=self.name)
 
 
@@ -141,6 +181,7 @@ class JobSet(Words, frozen=True, kw_only=True):
 class Deletion(Words, frozen=True, kw_only=True):
     pods: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
+    composites: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
 
@@ -169,6 +210,7 @@ class Step(Words, frozen=True, kw_only=True):
 
     delete: Deletion = Deletion()
     cluster: dict[str, Any] | None = None
+    composites: tuple[Composite, ...] = ()
     groups: tuple[Group, ...] = ()
     pods: tuple[PodSet, ...] = ()
     gangs: tuple[Gang, ...] = ()
