@@ -107,6 +107,13 @@ class Both:
 
 @contextmanager
 def beside(plane: Plane, folder: Path) -> Iterator[Both]:
+    """An embedded server beside a real one."""
+    with embedded(folder) as ours:
+        yield Both(ours, Endpoint(plane.url, plane.credentials))
+
+
+@contextmanager
+def embedded(folder: Path) -> Iterator[Endpoint]:
     """An embedded server for as long as the block lasts."""
     keys = make(folder)
     command = [sys.executable, "-m", "tutti.server", "--memory", "--exit-with-parent"]
@@ -118,7 +125,7 @@ def beside(plane: Plane, folder: Path) -> Iterator[Both]:
             port = int(process.stdout.readline().removeprefix("listening: "))
             url = f"https://127.0.0.1:{port}"
             keys.write_kubeconfigs(url)
-            yield Both(Endpoint(url, keys), Endpoint(plane.url, plane.credentials))
+            yield Endpoint(url, keys)
         finally:
             process.terminate()
 

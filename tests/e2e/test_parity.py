@@ -26,6 +26,8 @@ ALPHA = "/apis/scheduling.k8s.io/v1alpha3"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/HERE/leases"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/HERE/events"
+DEVICES = "/apis/resource.k8s.io/v1"
+BUDGETS = "/apis/policy/v1/namespaces/HERE/poddisruptionbudgets"
 STORAGE = "/apis/storage.k8s.io/v1"
 APPS = "/apis/apps/v1/namespaces/HERE"
 HERE = "/api/v1/namespaces/HERE"
@@ -322,6 +324,43 @@ STORIES: dict[str, list[Step]] = {
         ("GET", f"{STORAGE}/csidrivers/HERE", None, reading(TABLE)),
         ("DELETE", f"{STORAGE}/csidrivers/HERE"),
         ("GET", STORAGE.removesuffix("/v1")),
+    ],
+    "budgets": [
+        ("POST", BUDGETS, named("b", spec={"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}})),
+        ("POST", BUDGETS, named("bad", spec={"minAvailable": "x%", "unhealthyPodEvictionPolicy": "Never"})),
+        ("POST", BUDGETS, named("bad", spec={"minAvailable": -1})),
+        ("POST", BUDGETS, named("bad", spec={"maxUnavailable": "101%"})),
+        ("GET", BUDGETS, None, reading(TABLE)),
+        ("POST", PODS, pod("p")),
+        ("POST", f"{PODS}/p/binding", binding("p", "n")),
+        ("POST", PODS, pod("pending")),
+        ("POST", f"{PODS}/pending/eviction", named("pending")),
+        ("PATCH", f"{PODS}/p/status", {"status": {"phase": "Running"}}, sending(MERGE)),
+        ("POST", f"{PODS}/p/eviction", named("p")),
+        ("PATCH", f"{BUDGETS}/b/status", {"status": {"observedGeneration": 1, "desiredHealthy": 1, "currentHealthy": 1, "expectedPods": 1}}, sending(MERGE)),
+        ("PATCH", f"{PODS}/p/status", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, sending(STRATEGIC)),
+        ("POST", f"{PODS}/p/eviction", named("p")),
+        ("PATCH", f"{BUDGETS}/b/status", {"status": {"disruptionsAllowed": 1, "currentHealthy": 2}}, sending(MERGE)),
+        ("POST", f"{PODS}/p/eviction?dryRun=All", named("p")),
+        ("POST", f"{PODS}/p/eviction", named("p")),
+        ("GET", f"{BUDGETS}/b"),
+        ("GET", f"{PODS}/p"),
+        ("PATCH", f"{BUDGETS}/b", {"spec": {"minAvailable": 2}}, sending(MERGE)),
+        ("DELETE", f"{BUDGETS}/b"),
+    ],
+    "devices": [
+        ("POST", f"{DEVICES}/deviceclasses", named("HERE", spec={"selectors": [{"cel": {"expression": "device.driver == 'd.example.com'"}}]})),
+        ("GET", f"{DEVICES}/deviceclasses/HERE", None, reading(TABLE)),
+        ("DELETE", f"{DEVICES}/deviceclasses/HERE"),
+        ("POST", f"{DEVICES}/resourceslices", named("HERE", spec={"driver": "d.example.com", "nodeName": "HERE", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "d0"}]})),
+        ("GET", f"{DEVICES}/resourceslices?fieldSelector=spec.nodeName%3DHERE", None, reading(TABLE)),
+        ("DELETE", f"{DEVICES}/resourceslices/HERE"),
+        ("POST", f"{DEVICES}/namespaces/HERE/resourceclaims", named("c", spec={"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "x"}}]}})),
+        ("GET", f"{DEVICES}/namespaces/HERE/resourceclaims", None, reading(TABLE)),
+        ("DELETE", f"{DEVICES}/namespaces/HERE/resourceclaims/c"),
+        ("POST", f"{DEVICES}/namespaces/HERE/resourceclaimtemplates", named("t", spec={"spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "x"}}]}}})),
+        ("GET", DEVICES.removesuffix("/v1")),
+        ("GET", "/apis/policy/v1"),
     ],
     "owners of pods": [
         ("POST", f"{APPS}/replicasets", named("r", spec=owning())),

@@ -7,6 +7,8 @@ from typing import Any
 from tutti.api.registry import (
     CLAIMS,
     CSI_DRIVERS,
+    DEVICE_CLAIM_TEMPLATES,
+    DEVICE_CLAIMS,
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
     SERVICES,
@@ -50,6 +52,10 @@ def apply(key: str, obj: Json) -> None:
             _set(spec, "volumeMode", "Filesystem")
         case CLAIMS.key:
             _set(obj.setdefault("spec", {}), "volumeMode", "Filesystem")
+        case DEVICE_CLAIMS.key:
+            _device_requests(obj.get("spec", {}))
+        case DEVICE_CLAIM_TEMPLATES.key:
+            _device_requests(obj.get("spec", {}).get("spec", {}))
         case CSI_DRIVERS.key:
             spec = obj.setdefault("spec", {})
             for field, value in _DRIVER.items():
@@ -109,6 +115,16 @@ def _stateful_set(spec: Json) -> None:
         claim.setdefault("status", {}).setdefault("phase", "Pending")
         claim.setdefault("kind", "PersistentVolumeClaim")
         claim.setdefault("apiVersion", "v1")
+
+
+def _device_requests(spec: Json) -> None:
+    """One device where no number is asked for."""
+    for request in spec.get("devices", {}).get("requests") or ():
+        exact = request.get("exactly")
+        for asked in (*(() if exact is None else (exact,)), *(request.get("firstAvailable") or ())):
+            _set(asked, "allocationMode", "ExactCount")
+            if asked["allocationMode"] == "ExactCount" and not asked.get("count"):
+                asked["count"] = 1
 
 
 def _set(obj: Json, name: str, value: Any) -> None:

@@ -332,6 +332,57 @@ ATTACHMENTS: Final = Storage(
     subresources=("status",),
 )
 
+BUDGETS: Final = Storage(
+    group="policy",
+    versions=("v1",),
+    kind="PodDisruptionBudget",
+    plural="poddisruptionbudgets",
+    singular="poddisruptionbudget",
+    short_names=("pdb",),
+    subresources=("status",),
+)
+DEVICE_CLASSES: Final = Storage(
+    group="resource.k8s.io",
+    versions=("v1",),
+    kind="DeviceClass",
+    plural="deviceclasses",
+    singular="deviceclass",
+    namespaced=False,
+)
+DEVICE_TAINTS: Final = Storage(
+    group="resource.k8s.io",
+    versions=("v1",),
+    kind="DeviceTaintRule",
+    plural="devicetaintrules",
+    singular="devicetaintrule",
+    namespaced=False,
+    subresources=("status",),
+)
+DEVICE_CLAIMS: Final = Storage(
+    group="resource.k8s.io",
+    versions=("v1",),
+    kind="ResourceClaim",
+    plural="resourceclaims",
+    singular="resourceclaim",
+    subresources=("status",),
+)
+DEVICE_CLAIM_TEMPLATES: Final = Storage(
+    group="resource.k8s.io",
+    versions=("v1",),
+    kind="ResourceClaimTemplate",
+    plural="resourceclaimtemplates",
+    singular="resourceclaimtemplate",
+)
+DEVICE_SLICES: Final = Storage(
+    group="resource.k8s.io",
+    versions=("v1",),
+    kind="ResourceSlice",
+    plural="resourceslices",
+    singular="resourceslice",
+    namespaced=False,
+    selectable=("spec.driver", "spec.nodeName", "spec.pool.name"),
+)
+
 STORAGES: Final = (
     CONFIG_MAPS,
     EVENTS,
@@ -348,6 +399,12 @@ STORAGES: Final = (
     CRONJOBS,
     JOBS,
     LEASES,
+    BUDGETS,
+    DEVICE_CLASSES,
+    DEVICE_TAINTS,
+    DEVICE_CLAIMS,
+    DEVICE_CLAIM_TEMPLATES,
+    DEVICE_SLICES,
     COMPOSITE_POD_GROUPS,
     POD_GROUPS,
     PRIORITY_CLASSES,

@@ -15,6 +15,7 @@ from tutti.api import (
     metadata_rules,
     names,
     pod_rules,
+    policy_rules,
     replica_rules,
     scheduling_rules,
     volume_rules,
@@ -22,11 +23,14 @@ from tutti.api import (
 from tutti.api.errors import FieldError
 from tutti.api.gates import ALL_OPEN, Gates
 from tutti.api.registry import (
+    BUDGETS,
     CLAIMS,
     COMPOSITE_POD_GROUPS,
     CONFIG_MAPS,
     CRONJOBS,
     CSI_NODES,
+    DEVICE_CLAIM_TEMPLATES,
+    DEVICE_CLAIMS,
     EVENTS,
     JOBS,
     LEASES,
@@ -106,6 +110,9 @@ _KINDS: Final[dict[str, Kind]] = {
     CLAIMS.key: volume_rules.claim,
     STORAGE_CLASSES.key: volume_rules.storage_class,
     CSI_NODES.key: volume_rules.csi_node,
+    BUDGETS.key: policy_rules.budget,
+    DEVICE_CLAIMS.key: policy_rules.device_claim,
+    DEVICE_CLAIM_TEMPLATES.key: policy_rules.device_claim,
     NODES.key: core_rules.node,
     NAMESPACES.key: core_rules.namespace,
     CONFIG_MAPS.key: core_rules.config_map,

@@ -81,6 +81,12 @@ def _set_condition(status: Object, new: Object) -> None:
     conditions.append(new)
 
 
+def is_ready(pod: Object) -> bool:
+    """Whether the kubelet says that the pod is ready."""
+    conditions = pod.get("status", {}).get("conditions", ())
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
 def quality(spec: Object) -> str:
     """The class of service that follows from what the containers ask for and are limited to."""
     if spec.get("resources"):

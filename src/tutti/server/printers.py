@@ -6,6 +6,7 @@ from tutti.server import (
     apps_printers,
     batch_printers,
     core_printers,
+    policy_printers,
     scheduling_printers,
     storage_printers,
 )
@@ -28,4 +29,5 @@ _PRINTERS = {
     **batch_printers.PRINTERS,
     **apps_printers.PRINTERS,
     **storage_printers.PRINTERS,
+    **policy_printers.PRINTERS,
 }

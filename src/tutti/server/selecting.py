@@ -156,6 +156,21 @@ class _Owner(msgspec.Struct, frozen=True, gc=False):
     status: _Replicas = _Replicas()
 
 
+class _Pool(msgspec.Struct, frozen=True, gc=False):
+    name: str = ""
+
+
+class _SliceSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    driver: str = ""
+    node_name: str = ""
+    pool: _Pool = _Pool()
+
+
+class _Slice(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Metadata
+    spec: _SliceSpec = _SliceSpec()
+
+
 class _Source(msgspec.Struct, frozen=True, gc=False):
     component: str = ""
 
@@ -202,6 +217,14 @@ def _owner_fields(owner: _Owner) -> dict[str, str]:
     return {"status.replicas": str(owner.status.replicas)}
 
 
+def _slice_fields(found: _Slice) -> dict[str, str]:
+    return {
+        "spec.driver": found.spec.driver,
+        "spec.nodeName": found.spec.node_name,
+        "spec.pool.name": found.spec.pool.name,
+    }
+
+
 def _event_fields(event: _Event) -> dict[str, str]:
     about = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
     return {
@@ -226,6 +249,7 @@ _OF_KIND: dict[str, _Reader] = {
     "jobs.batch": (msgspec.json.Decoder(_Job), _job_fields),
     "events": (msgspec.json.Decoder(_Event), _event_fields),
     "services": (msgspec.json.Decoder(_Service), _service_fields),
+    "resourceslices.resource.k8s.io": (msgspec.json.Decoder(_Slice), _slice_fields),
     "replicationcontrollers": (msgspec.json.Decoder(_Owner), _owner_fields),
 }
 _OF_ANY: _Reader = (msgspec.json.Decoder(_Any), lambda _: {})

@@ -129,6 +129,13 @@ def _fresh_stateful_set(new: Object) -> None:
     new["status"]["availableReplicas"] = 0
 
 
+def _fresh_budget(new: Object) -> None:
+    """Nothing is allowed until somebody has counted."""
+    jobs.fresh(new)
+    counts = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+    new["status"] = dict.fromkeys(counts, 0)
+
+
 def _fresh_service(new: Object) -> None:
     """A service without an address of its own says so in the newer fields, too."""
     new["status"] = {"loadBalancer": {}}
@@ -236,6 +243,31 @@ _STRATEGIES = {
         subresources=(("status", keeps_spec_and_metadata),),
         updates_unconditionally=False,
         returns_deleted=True,
+    ),
+    "poddisruptionbudgets.policy": Strategy(
+        created=_fresh_budget,
+        updated=jobs.updated,
+        subresources=(("status", keeps_spec),),
+        updates_unconditionally=False,
+    ),
+    "deviceclasses.resource.k8s.io": Strategy(
+        created=_first_generation, updated=new_generation, returns_deleted=True
+    ),
+    "devicetaintrules.resource.k8s.io": Strategy(
+        created=jobs.fresh,
+        updated=jobs.updated,
+        subresources=(("status", keeps_spec_and_metadata),),
+        returns_deleted=True,
+    ),
+    "resourceclaims.resource.k8s.io": Strategy(
+        created=_with_empty_status,
+        updated=keeps_status,
+        subresources=(("status", keeps_spec_and_metadata),),
+        returns_deleted=True,
+    ),
+    "resourceclaimtemplates.resource.k8s.io": Strategy(returns_deleted=True),
+    "resourceslices.resource.k8s.io": Strategy(
+        created=_first_generation, updated=new_generation, returns_deleted=True
     ),
     "leases.coordination.k8s.io": Strategy(creates_on_update=True, updates_unconditionally=False),
     "priorityclasses.scheduling.k8s.io": Strategy(created=_first_generation),

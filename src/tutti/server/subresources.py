@@ -4,7 +4,7 @@ from typing import Any
 
 from tutti.api import validation
 from tutti.api.errors import ApiError, BadRequest, Conflict, NotFound
-from tutti.server import ages, bodies, changing, deleting, options, pods, replies, stored
+from tutti.server import ages, bodies, budgets, changing, deleting, options, pods, replies, stored
 from tutti.server.context import Context
 from tutti.server.options import Deletion
 from tutti.server.routes import Target
@@ -47,6 +47,9 @@ async def evict(context: Context, request: Request, target: Target) -> Response:
             grace_period_seconds=deletion.grace_period_seconds,
             preconditions=deletion.preconditions,
         )
+    row = await _pod(context, target)
+    pod = stored.read(row.value, row.revision)
+    await budgets.spend(context, target, pod, dry_run=bool(deletion.dry_run))
     now = ages.stamp(context.now())
     await deleting.removed(context, target, deletion, lambda pod: pods.evicted(pod, now))
     return deleting.success(201)
