@@ -24,7 +24,7 @@ from tutti.controllers.scheduler import Options, run
 from tutti.engine.journal import Replay
 from tutti.engine.messages import Bind
 from tutti.kube.client import Client
-from tutti.kube.config import Config
+from tutti.kube.config import BadConfig, Config
 from tutti.kube.transport import Answer, Transport
 
 pytestmark = pytest.mark.timeout(60)
@@ -173,7 +173,7 @@ async def scheduling(
         yield running
     finally:
         task.cancel()
-        with suppress(asyncio.CancelledError):
+        with suppress(asyncio.CancelledError, BadConfig):
             await task
 
 
@@ -304,6 +304,15 @@ async def test_a_token_that_is_not_accepted_ends_nothing_and_is_said(
         await stage.until(lambda: happened(lambda: "the Lease can't be had" in caplog.text), True)
         assert (await running.ask("/livez")).status == 200
         assert not running.ready.is_set()
+
+
+async def test_a_configuration_that_can_not_work_is_refused_before_anything_begins(
+    stage: Stage,
+) -> None:
+    stage.config = replace(stage.config, ca="no certificate")
+    async with scheduling(stage) as running:
+        with pytest.raises(BadConfig):
+            await running.task
 
 
 async def satisfied(stage: Stage, name: str) -> bool:

@@ -32,14 +32,17 @@ def connection(args: argparse.Namespace) -> Config:
     """What `--kubeconfig`, `$KUBECONFIG` or `~/.kube/config` says, in this order."""
     from tutti.kube import config
     from tutti.kube.config import BadConfig
+    from tutti.kube.endpoint import Endpoint
 
     path = _kubeconfig(args.kubeconfig)
     try:
-        return config.load(path, args.context)
+        loaded = config.load(path, args.context)
+        Endpoint(loaded)  # what can't work in it is said now
     except OSError as error:
         raise Trouble(f"{path} can't be read: {error.strerror}") from error
     except BadConfig as error:
         raise Trouble(" ".join(str(error).split())) from error
+    return loaded
 
 
 def ask(args: argparse.Namespace, work: Callable[[Client, str], Coroutine[Any, Any, int]]) -> int:

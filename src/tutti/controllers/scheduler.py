@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from tutti.api.errors import ApiError, Unanswered
 from tutti.controllers.hands import CONNECTIONS
 from tutti.controllers.health import Door, tell
 from tutti.controllers.journal import Journal
@@ -20,6 +21,7 @@ from tutti.controllers.term import Term
 from tutti.core.profile import Profile
 from tutti.kube.client import Client
 from tutti.kube.config import Config
+from tutti.kube.endpoint import Endpoint
 from tutti.kube.lease import LeaseLost
 from tutti.web.app import Response
 from tutti.web.health import Health
@@ -53,7 +55,8 @@ class Options:
 
 
 async def run(config: Config, options: Options) -> None:
-    """Schedule until cancelled; the Lease is given back then."""
+    """Schedule until cancelled; the Lease is given back then. Raises `BadConfig` at once."""
+    Endpoint(config)
     scheduler = Scheduler(config, options)
     door = Door(
         bind_address=options.bind_address,
@@ -86,6 +89,9 @@ class Scheduler:
                 await self._serve_a_term()
             except* LeaseLost as lost:
                 log.warning("the Lease is lost", extra={"why": str(lost.exceptions[0])})
+            except* (ApiError, Unanswered) as failure:
+                self._failure = str(failure.exceptions[0])
+                log.warning("a term ended", extra={"why": self._failure})
             except* Exception as failure:
                 self._failure = str(failure.exceptions[0]) or "it failed"
                 log.exception("a term failed")
