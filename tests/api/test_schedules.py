@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tutti.api import schedules
 
 START = datetime(2026, 1, 1, 10, 30, 15, tzinfo=UTC)  # a Thursday
+BERLIN = ZoneInfo("Europe/Berlin")
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,29 @@ def test_the_next_moment_is_later_and_of_a_full_minute(
         assert (found.second, found.microsecond) == (0, 0)
         earlier = schedules.parse(" ".join(fields)).after(found - timedelta(minutes=1))
         assert earlier == found
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "times"),
+    [
+        pytest.param(
+            "30 2 * * *",
+            datetime(2026, 3, 28, 12, tzinfo=BERLIN),
+            ["2026-03-30T02:30:00+02:00", "2026-03-31T02:30:00+02:00"],
+            id="a time that the clock leaps over isn't there that day",
+        ),
+        pytest.param(
+            "30 2 * * *",
+            datetime(2026, 10, 24, 12, tzinfo=BERLIN),
+            ["2026-10-25T02:30:00+02:00", "2026-10-25T02:30:00+01:00"],
+            id="a time that the clock shows twice is there twice",
+        ),
+    ],
+)
+def test_hours_pass_as_they_do_when_clocks_change(text: str, since: datetime, times: list[str]):
+    schedule = schedules.parse(text)
+    first = schedule.after(since)
+    assert first is not None
+    second = schedule.after(first)
+    assert second is not None
+    assert [first.isoformat(), second.isoformat()] == times

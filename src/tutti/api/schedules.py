@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 _MONTHS: Final = [
@@ -70,20 +70,27 @@ class Schedule:
     every: timedelta | None = None
 
     def after(self, moment: datetime) -> datetime | None:
-        """The first moment later than this one, in its time zone; None if there is none in years."""
+        """The first moment later than this one, in its time zone; None if there is none in years.
+
+        Hours and minutes pass as they really do: a time that a clock leaps over isn't named on that
+        day, and one that it shows twice is named twice.
+        """
+        zone = moment.tzinfo
         if self.every is not None:
-            return moment.replace(microsecond=0) + self.every
-        time = moment.replace(second=0, microsecond=0) + timedelta(minutes=1)
+            return (moment.replace(microsecond=0).astimezone(UTC) + self.every).astimezone(zone)
+        time = moment.astimezone(UTC).replace(second=0, microsecond=0) + timedelta(minutes=1)
         last_year = time.year + _YEARS_AHEAD
         while time.year <= last_year:
-            if time.month not in self.months or not self._names_day(time):
-                time = time.replace(hour=0, minute=0) + timedelta(days=1)
-            elif time.hour not in self.hours:
-                time = time.replace(minute=0) + timedelta(hours=1)
-            elif time.minute not in self.minutes:
+            local = time.astimezone(zone)
+            if local.month not in self.months or not self._names_day(local):
+                midnight = local.replace(hour=0, minute=0, fold=0) + timedelta(days=1)
+                time = midnight.astimezone(UTC)
+            elif local.hour not in self.hours:
+                time += timedelta(minutes=60 - local.minute)
+            elif local.minute not in self.minutes:
                 time += timedelta(minutes=1)
             else:
-                return time
+                return local
         return None
 
     def _names_day(self, time: datetime) -> bool:

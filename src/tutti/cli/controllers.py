@@ -5,6 +5,7 @@
   namespaces   deleted namespaces are emptied
   kubelets     the pods of pretend nodes run
   jobs         Jobs get their pods, and the groups that these are scheduled in
+  cronjobs     Jobs are started by the clock
 
 By default: protection, where the cluster doesn't have it. What deletes or pretends runs on a
 foreign cluster only when it is named.
@@ -15,7 +16,7 @@ import argparse
 from tutti.cli import manners, wiring
 from tutti.cli.output import Trouble
 
-NAMES = ("protection", "garbage", "namespaces", "kubelets", "jobs")
+NAMES = ("protection", "garbage", "namespaces", "kubelets", "jobs", "cronjobs")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,13 +1,13 @@
-"""A Job's status as it goes over the wire: what changed of it, as a merge patch."""
+"""A status as it goes over the wire: what changed of it, as a merge patch."""
 
 from typing import Any
 
 import msgspec
 
-from tutti.api.batch import JobStatus
+from tutti.api.meta import Wire
 
 
-def change(before: JobStatus, after: JobStatus) -> dict[str, Any]:
+def change(before: Wire, after: Wire) -> dict[str, Any]:
     """Empty where nothing changed; what isn't there any more is null."""
     return _change(msgspec.to_builtins(before), msgspec.to_builtins(after))
 
