@@ -243,7 +243,9 @@ async def test_an_outage_is_one_line_and_its_end_another(
     caplog.set_level("INFO")
     async with serving(papers, echo) as peer:
         config = peer.config
-    transport = Transport(config)
+        transport = Transport(config)
+        await transport.request("GET", "/")
+    await until(lambda: not transport._idle[-1].alive)
     for _ in range(5):
         with pytest.raises(Unreachable):
             await transport.request("GET", "/")

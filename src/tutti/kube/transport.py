@@ -62,6 +62,7 @@ class Transport:
         self._idle: deque[_Connection] = deque()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._streams: set[_Connection] = set()
+        self._was_there = False
         self._away_since: float | None = None
 
     async def request(
@@ -188,14 +189,15 @@ class Transport:
             raise self._unreachable(_reason(error)) from error
         if self._away_since is not None:
             seconds = round(time.monotonic() - self._away_since, 1)
-            self._away_since = None
             log.info("the server is reached again", extra={"after_s": seconds})
+        self._away_since = None
+        self._was_there = True
         return connection
 
     def _unreachable(self, why: str) -> Unreachable:
-        """One line for an outage, however many wait for its end."""
+        """One line for an outage, however many wait for its end; none where nothing was there yet."""
         where = f"{self._endpoint.host}:{self._endpoint.port}"
-        if self._away_since is None:
+        if self._was_there and self._away_since is None:
             self._away_since = time.monotonic()
             log.warning("the server is not reached", extra={"server": where, "why": why})
         return Unreachable(f"no connection to {where}: {why}")
