@@ -218,3 +218,14 @@ async def test_what_is_not_there(door: Door) -> None:
 
     assert (answer.code, answer.text) == (404, 'configmaps "a" not found')
     assert answer.json["details"] == {"name": "a", "kind": "configmaps"}
+
+
+async def test_one_name_is_found_without_a_look_at_the_others(door: Door) -> None:
+    await some_maps(door)
+
+    found = (await door.get(MAPS, fieldSelector="metadata.name=m3")).json
+    other = (await door.get(MAPS, fieldSelector="metadata.name=m3", labelSelector="side=s1")).json
+    none = (await door.get(MAPS, fieldSelector="metadata.name=m9")).json
+
+    assert (names(found), names(other), names(none)) == (["m3"], [], [])
+    assert found["metadata"] == {"resourceVersion": str(door.store.revision)}

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
-
 from tutti.api.errors import Conflict, NotFound
 from tutti.server import admission, bodies, deletion, options, reading, replies, stored, strategy
 from tutti.server.answers import ListMeta, Shape
@@ -106,14 +104,4 @@ def _answer(shape: Shape, target: Target, row: Row, *, gone: bool, status: int) 
     if not gone or strategy.of(target.storage.key).returns_deleted:
         return Response(status, shape.one(row.value, row.revision))
     details = {"name": row.name, "group": target.storage.group, "kind": target.storage.plural}
-    return success(status, {**details, "uid": row.uid})
-
-
-def success(status: int, details: Object | None = None) -> Response:
-    """A Status that says that all is well."""
-    said: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-    if details is not None:
-        said["details"] = {field: value for field, value in details.items() if value}
-    else:
-        said["code"] = status
-    return Response(status, msgspec.json.encode(said))
+    return replies.success(status, {**details, "uid": row.uid})

@@ -136,6 +136,8 @@ async def _search(
 ) -> Found:
     """Rows that match, up to `limit` (0: all of them)."""
     store, key = context.objects.store, target.storage.key
+    if selection.name is not None and at is None and after is None and _is_one_place(target):
+        return await _named(context, target.named(selection.name), selection)
     if selection.everything:
         read = await store.list(key, _span(target), at=at, after=after, limit=limit or None)
         return Found(read.rows, read.revision, read.remaining, read.last)
@@ -154,6 +156,18 @@ async def _search(
         at, after = read.revision, read.last
         if after is None:
             return Found(rows, read.revision, 0, None)
+
+
+async def _named(context: Context, target: Target, selection: Selection) -> Found:
+    """The one object that can match, without a look at the others."""
+    row = await context.objects.find(target)
+    rows = [row] if row is not None and selection.matches(row.value) else []
+    newest = max([context.objects.store.revision, *(row.revision for row in rows)])
+    return Found(rows, newest, 0, None)
+
+
+def _is_one_place(target: Target) -> bool:
+    return target.namespace is not None or not target.storage.namespaced
 
 
 def _span(target: Target) -> str | None:

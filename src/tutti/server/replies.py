@@ -1,6 +1,9 @@
 """Rows as HTTP answers: shape by the Accept header, warnings as headers."""
 
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
 
 from tutti.server import answers
 from tutti.server.answers import Shape
@@ -8,6 +11,8 @@ from tutti.server.context import Context
 from tutti.server.routes import Target
 from tutti.store import Row
 from tutti.web.app import JSON, Request, Response
+
+Object = dict[str, Any]
 
 
 def shape(context: Context, request: Request, target: Target) -> Shape:
@@ -29,6 +34,16 @@ def one(shape: Shape, row: Row, *, status: int = 200, warnings: Sequence[str] = 
         return Response(status, body)
     headers = [(b"warning", _warning(text)) for text in warnings]
     return Response(status, body, [JSON, *headers])
+
+
+def success(status: int, details: Object | None = None) -> Response:
+    """A Status that says that all is well."""
+    said: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    if details is not None:
+        said["details"] = {field: value for field, value in details.items() if value}
+    else:
+        said["code"] = status
+    return Response(status, msgspec.json.encode(said))
 
 
 def _warning(text: str) -> bytes:

@@ -32,7 +32,7 @@ async def bind(context: Context, request: Request, target: Target) -> Response:
             if attempt == _TRIES:
                 raise
             continue
-        return deleting.success(201)
+        return replies.success(201)
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -52,7 +52,7 @@ async def evict(context: Context, request: Request, target: Target) -> Response:
     await budgets.spend(context, target, pod, dry_run=bool(deletion.dry_run))
     now = ages.stamp(context.now())
     await deleting.removed(context, target, deletion, lambda pod: pods.evicted(pod, now))
-    return deleting.success(201)
+    return replies.success(201)
 
 
 async def _pod(context: Context, target: Target) -> Row:
