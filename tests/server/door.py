@@ -142,12 +142,15 @@ class Door:
 
 
 @asynccontextmanager
-async def opened(gates: Gates | None = None, store: Store | None = None) -> AsyncIterator[Door]:
+async def opened(
+    gates: Gates | None = None, store: Store | None = None, bookmark_every_s: float = 60
+) -> AsyncIterator[Door]:
     """A server over a store in memory, with everything that a cluster has from the start."""
     store = store or Store.open(None)
     clock, uids, view = Clock(), itertools.count(1), View()
     gates = gates or Gates()
-    context = Context(Objects(store, view), view, gates, clock, lambda: f"uid-{next(uids)}")
+    objects = Objects(store, view)
+    context = Context(objects, view, gates, clock, lambda: f"uid-{next(uids)}", bookmark_every_s)
     await seeds.plant(context)
     server = Server(context, Discovery(gates), Health(), Metrics())
     tokens = Tokens({TOKEN: User("tester", ("system:masters",))})

@@ -185,3 +185,27 @@ async def test_metadata_alone(door: Door) -> None:
     assert (found["kind"], found["apiVersion"]) == ("PartialObjectMetadata", "meta.k8s.io/v1")
     assert found["metadata"]["name"] == "a"
     assert "data" not in found
+
+
+async def test_a_quiet_watch_is_told_how_far_it_has_seen() -> None:
+    async with opened(bookmark_every_s=0.05) as door, listening(door) as here:
+        watcher = await watch(here, MAPS, allowWatchBookmarks="true")
+        before = door.store.revision
+        await door.made(NAMESPACES, named("elsewhere"))
+
+        version = 0
+        while version <= before:
+            event = await watcher.event()
+            assert event["type"] == "BOOKMARK"
+            version = int(event["object"]["metadata"]["resourceVersion"])
+        await door.made(MAPS, named("a"))
+        later = await watch(here, MAPS, resourceVersion=str(version))
+
+        assert await later.events(1) == [("ADDED", "a")]
+
+
+async def test_who_does_not_ask_for_bookmarks_gets_none() -> None:
+    async with opened(bookmark_every_s=0.01) as door, listening(door) as here:
+        watcher = await watch(here, MAPS, timeoutSeconds=1)
+
+        assert await watcher.ends()

@@ -18,3 +18,5 @@ class Context:
     gates: Gates
     now: Callable[[], datetime]
     new_uid: Callable[[], str]
+    bookmark_every_s: float = 60.0
+    """How often a quiet watch that asked for it is told how far it has seen."""

@@ -23,7 +23,6 @@ from tutti.store.errors import Ahead, Behind, Compacted
 from tutti.web.app import Request, Response, Stream
 
 _LASTS_S = 1800.0  # where the client doesn't say: this long at least, and twice as long at most
-_BOOKMARK_EVERY_S = 60.0
 _CHUNK_ROWS = 200
 
 
@@ -90,7 +89,7 @@ class _Watcher:
         loop = asyncio.get_running_loop()
         store = self.context.objects.store
         while True:
-            bookmark_at = min(deadline, loop.time() + _BOOKMARK_EVERY_S)
+            bookmark_at = min(deadline, loop.time() + self.context.bookmark_every_s)
             seen = max(since, store.revision)  # told of, if the watch has nothing to say at once
             try:
                 async with asyncio.timeout_at(bookmark_at):
