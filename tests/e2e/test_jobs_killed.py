@@ -1,22 +1,27 @@
 """kill -9 of the controllers amid Jobs loses no pod's end and counts none twice."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tutti.api.batch import Job
 from tutti.api.core_v1 import Pod
+from tutti.api.errors import ApiError
 from tutti.api.registry import JOBS, PODS
 from tutti.cli.offspring import Child
+from tutti.controllers import jobs
 from tutti.kube import config
 from tutti.kube.client import Client
 from tutti.kube.informer import Informer
+from tutti.kube.transport import Answer
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -73,6 +78,14 @@ class Seen:
     def all_over(self) -> bool:
         return len(self.jobs.known) == 2 and all(job.ending for job in self.jobs.known.values())
 
+    def pods_of(self, job: str) -> list[Pod]:
+        labelled = self.pods.known.values()
+        return [pod for pod in labelled if pod.metadata.labels.get("job-name") == job]
+
+    async def next_change(self) -> None:
+        self._news.clear()
+        await self._news.wait()
+
     async def until(self, so: Callable[[], bool]) -> None:
         async with asyncio.timeout(60):
             while not so():
@@ -111,3 +124,74 @@ async def controllers(kubeconfig: Path) -> AsyncIterator[Child]:
         yield child
     finally:
         await child.stop(10)
+
+
+class Killed(BaseException):
+    """The controller is dead."""
+
+
+class Mortal(Client):
+    """Ends whoever uses it right after its so manieth write has reached the server."""
+
+    writes_left: float = float("inf")
+
+    async def raw(self, method: str, path: str, **rest: Any) -> Answer:
+        if method == "GET" or path.endswith("/events"):
+            return await super().raw(method, path, **rest)
+        if self.writes_left <= 0:
+            raise Killed
+        self.writes_left -= 1
+        return await super().raw(method, path, **rest)
+
+
+async def test_it_may_die_after_any_write(tmp_path: Path) -> None:
+    async with cluster(tmp_path) as (kubeconfig, client):
+        seen = Seen(client)
+        watching = asyncio.create_task(seen.follow())
+        ending = asyncio.create_task(end_every_pod(seen, client))
+        lived, writes = False, 0
+        while not lived:
+            name = f"after-{writes}"
+            mortal = Mortal(config.load(kubeconfig), connections=1)
+            mortal.writes_left = writes
+            await client.create(JOBS, job(name, parallelism=3, completions=3), "default")
+            lived = await attended_until(mortal, seen, name)
+            await attended_until(Mortal(config.load(kubeconfig)), seen, name)
+            status = seen.jobs.known["default", name].status
+            assert (status.succeeded, status.failed, status.active) == (3, 0, 0), name
+            assert len(seen.pods_of(name)) == 3, "a pod's end was lost: another one was made"
+            writes += 1
+        assert writes > 10
+        watching.cancel()
+        ending.cancel()
+
+
+async def attended_until(client: Client, seen: Seen, name: str) -> bool:
+    """A Job controller runs until this Job is over (True) or until it dies."""
+
+    def over() -> bool:
+        job = seen.jobs.known.get(("default", name))
+        return job is not None and job.ending is not None
+
+    controller = asyncio.create_task(jobs.run(client, lambda: None))
+    finished = asyncio.create_task(seen.until(over))
+    await asyncio.wait([controller, finished], return_when=asyncio.FIRST_COMPLETED)
+    lived = not controller.done()
+    for task in (controller, finished):
+        task.cancel()
+        with contextlib.suppress(BaseException):
+            await task
+    await client.close()
+    return lived
+
+
+async def end_every_pod(seen: Seen, client: Client) -> None:
+    """Every pod succeeds as soon as it is there."""
+    while True:
+        waiting = [pod for pod in seen.pods.known.values() if pod.status.phase == "Pending"]
+        for pod in waiting:
+            with contextlib.suppress(ApiError):
+                where = pod.metadata.namespace, pod.metadata.name
+                done = {"status": {"phase": "Succeeded"}}
+                await client.patch(PODS, *where, done, subresource="status")
+        await seen.next_change()
