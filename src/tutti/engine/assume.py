@@ -7,7 +7,8 @@ which room was given back are noted in `freed`: that may help somebody who waits
 from __future__ import annotations
 
 from tutti.engine.encode import Cluster
-from tutti.engine.forest import ASSUMED, BOUND, Forest, Member, State
+from tutti.engine.forest import Forest
+from tutti.engine.members import ASSUMED, BOUND, Member, State
 
 
 class Assumptions:

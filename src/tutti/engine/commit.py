@@ -21,7 +21,8 @@ from enum import Enum
 import msgspec
 
 from tutti.api.core_v1 import Pod
-from tutti.engine.forest import ASSUMED, BOUND, Group, Member
+from tutti.engine.groups import Group
+from tutti.engine.members import ASSUMED, BOUND, Member
 from tutti.engine.messages import Unit
 
 MARK = "tutti.dev/commit"

@@ -21,9 +21,11 @@ from tutti.engine.assume import Assumptions
 from tutti.engine.commit import as_bound, mark_of
 from tutti.engine.encode import Cluster
 from tutti.engine.flights import Flights
-from tutti.engine.forest import LEAVING, Forest, Group
+from tutti.engine.forest import Forest
+from tutti.engine.groups import Group
 from tutti.engine.intake import Intake
 from tutti.engine.layout import lay_out
+from tutti.engine.members import LEAVING
 from tutti.engine.messages import (
     Action,
     BindRefused,

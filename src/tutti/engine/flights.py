@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from tutti.core.plan import Binding
 from tutti.engine.assume import Assumptions
 from tutti.engine.commit import Commit, Stage, halves, is_whole, top_of, would_stand
-from tutti.engine.forest import ASSUMED, BOUND, LEAVING, UNBOUND, Forest, Member
+from tutti.engine.forest import Forest
 from tutti.engine.intake import Intake
+from tutti.engine.members import ASSUMED, BOUND, LEAVING, UNBOUND, Member
 from tutti.engine.messages import Action, Bind, Note, PodRef, ReadPod, UndoBind, Unit
 from tutti.engine.settings import Settings
 from tutti.engine.words import scheduled_note

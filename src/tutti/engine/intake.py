@@ -13,7 +13,9 @@ from tutti.core.pods import PodClass
 from tutti.engine.assume import Assumptions
 from tutti.engine.commit import mark_of
 from tutti.engine.encode import Cluster
-from tutti.engine.forest import (
+from tutti.engine.forest import Forest
+from tutti.engine.groups import Group, Kind
+from tutti.engine.members import (
     ASSUMED,
     BOUND,
     FAILED,
@@ -24,9 +26,6 @@ from tutti.engine.forest import (
     PENDING,
     REPORTED,
     UNBOUND,
-    Forest,
-    Group,
-    Kind,
     Member,
     State,
     job_of,

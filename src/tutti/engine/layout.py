@@ -15,7 +15,8 @@ from tutti.api.scheduling import (
     PodGroupTemplate,
     Workload,
 )
-from tutti.engine.forest import ASSUMED, Group, named
+from tutti.engine.groups import Group, named
+from tutti.engine.members import ASSUMED
 
 DEEPEST = 4
 Workloads: TypeAlias = Mapping[tuple[str, str], Workload]

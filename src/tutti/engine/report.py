@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from tutti.core.plan import Refusal
-from tutti.engine.forest import ALIVE, ASSUMED, BOUND, FINISHED, GATED, PENDING, Group, Member
+from tutti.engine.groups import Group
+from tutti.engine.members import ALIVE, ASSUMED, BOUND, FINISHED, GATED, PENDING, Member
 from tutti.engine.queue import Entry
 from tutti.engine.words import outlook
 

@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeAlias
 from tutti.core.groups import Batch, Leaf, Root, Tree
 from tutti.core.pods import PodClass
 from tutti.engine.commit import would_stand
-from tutti.engine.forest import ASSUMED, Group, Member
+from tutti.engine.groups import Group
+from tutti.engine.members import ASSUMED, Member
 
 
 class LeafShape(NamedTuple):

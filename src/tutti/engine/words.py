@@ -14,17 +14,8 @@ from tutti.api.meta import Condition
 from tutti.api.podspec import unsupported
 from tutti.core.plan import Refusal
 from tutti.core.pods import PodClass
-from tutti.engine.forest import (
-    ASSUMED,
-    FINISHED,
-    GATED,
-    PENDING,
-    REPORTED,
-    Group,
-    Member,
-    mixture,
-    named,
-)
+from tutti.engine.groups import Group, mixture, named
+from tutti.engine.members import ASSUMED, FINISHED, GATED, PENDING, REPORTED, Member
 from tutti.engine.messages import Action, Note, SetGroupCondition, SetPodCondition
 
 SATISFIED = "tutti.dev/Satisfied"
