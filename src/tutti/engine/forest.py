@@ -177,6 +177,11 @@ class Forest:
             for group in list(self.groups.values()):
                 self._attach(group)
 
+    def root(self, key: str) -> Group | None:
+        """The group of this key, if it is a root."""
+        group = self.groups.get(key)
+        return group if group is not None and self.root_of(group) is group else None
+
     def root_of(self, group: Group) -> Group:
         """The top of its tree; of a ring of groups, the one whose key comes first."""
         top, seen = group, {group.key}
