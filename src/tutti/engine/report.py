@@ -7,8 +7,8 @@ import msgspec
 from tutti.core.plan import Refusal
 from tutti.engine.groups import Group
 from tutti.engine.members import ALIVE, ASSUMED, BOUND, FINISHED, GATED, PENDING, Member
+from tutti.engine.outlook import outlook
 from tutti.engine.queue import Entry
-from tutti.engine.words import outlook
 
 
 class MemberLine(msgspec.Struct, frozen=True):
