@@ -97,3 +97,35 @@ async def test_a_composite_stays_until_its_last_child_is_gone(space: Space):
     await space.until_left(COMPOSITE_POD_GROUPS, "job")
     await space.delete(POD_GROUPS, "workers")
     await space.until_left(COMPOSITE_POD_GROUPS)
+
+
+@pytest.mark.parametrize(
+    "parents",
+    [
+        pytest.param({"job": "job"}, id="its own parent"),
+        pytest.param({"job": "run", "run": "job"}, id="each other's parents"),
+    ],
+)
+async def test_composites_in_a_ring_go_together(space: Space, parents: dict[str, str]):
+    for name, parent in parents.items():
+        child = {"spec": {**COMPOSITE["spec"], "parentCompositePodGroupName": parent}}
+        await space.create(COMPOSITE_POD_GROUPS, name, child)
+    for name in parents:
+        await space.delete(COMPOSITE_POD_GROUPS, name)
+    await space.until_left(COMPOSITE_POD_GROUPS)
+
+
+async def test_one_of_a_ring_waits_for_the_other(space: Space):
+    for name, parent in (("job", "run"), ("run", "job")):
+        child = {"spec": {**COMPOSITE["spec"], "parentCompositePodGroupName": parent}}
+        await space.create(COMPOSITE_POD_GROUPS, name, child)
+    await space.until(
+        COMPOSITE_POD_GROUPS,
+        CompositePodGroup,
+        lambda there: all(FINALIZER in one.metadata.finalizers for one in there.values()),
+    )
+    await space.delete(COMPOSITE_POD_GROUPS, "job")
+    await space.create(POD_GROUPS, "later", GANG)
+    await space.delete(POD_GROUPS, "later")
+    await space.until_left(POD_GROUPS)  # so what came before was attended to as well
+    await space.until_left(COMPOSITE_POD_GROUPS, "job", "run")

@@ -2,7 +2,8 @@
 
 - A PodGroup is in use while a pod of its namespace names it and hasn't ended, whether that pod is
   bound or not, terminating or not, and whoever owns it. The name counts, not the uid.
-- A CompositePodGroup is in use while a group names it as its parent.
+- A CompositePodGroup is in use while a group names it as its parent. (The API accepts composites
+  that are each other's parents: when all of such a ring are being deleted, none keeps another.)
 
 The API server puts the finalizer on new groups; where it doesn't, it is put on here.
 """
@@ -124,8 +125,11 @@ class Protection:
     def _on_group(self, storage: Storage, news: Seen[Group] | Gone[Group] | Relisted) -> None:
         match news:
             case Seen(group):
-                self._used(group.metadata.uid, _parent_of(group))
+                parent = _parent_of(group)
+                self._used(group.metadata.uid, parent)
                 self._work.add(Key(storage, group.metadata.namespace, group.metadata.name))
+                if parent is not None and group.metadata.deletion_timestamp is not None:
+                    self._work.add(parent)  # the two may be a ring
             case Gone(group):
                 self._used(group.metadata.uid, None)
             case Relisted():
@@ -138,11 +142,11 @@ class Protection:
 
     async def _attend(self, key: Key) -> None:
         storage, namespace, name = key
-        informer = self._groups.get(storage)
-        group = informer.known.get((namespace, name)) if informer else None
+        group = self._known(key)
         if group is None:
             return
-        wanted = finalizers(group, in_use=bool(self._users.of(key)))
+        users = self._users.of(key) - self._leaving_in_a_ring(key)
+        wanted = finalizers(group, in_use=bool(users))
         if wanted == group.metadata.finalizers:
             return
         meta = {
@@ -154,6 +158,22 @@ class Protection:
             await self._client.patch(storage, namespace, name, {"metadata": meta})
         except NotFound:
             return
+
+    def _known(self, key: Key) -> Group | None:
+        informer = self._groups.get(key.storage)
+        return informer.known.get((key.namespace, key.name)) if informer else None
+
+    def _leaving_in_a_ring(self, key: Key) -> set[str]:
+        """The uids of the ring of parents that leads back to this group, if all of it is to go."""
+        ring: dict[Key, str] = {}
+        at: Key | None = key
+        while at is not None and at not in ring:
+            group = self._known(at)
+            if group is None or group.metadata.deletion_timestamp is None:
+                return set()
+            ring[at] = group.metadata.uid
+            at = _parent_of(group)
+        return set(ring.values()) if at == key else set()
 
 
 def finalizers(group: Group, *, in_use: bool) -> tuple[str, ...]:
