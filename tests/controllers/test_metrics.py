@@ -10,7 +10,8 @@ POD = PodRef("blue", "p", "u")
 
 def test_every_metric_has_its_line_in_the_docs() -> None:
     metrics = SchedulerMetrics(lambda: False)
-    rows = {line.split("`")[1] for line in PAGE.read_text().splitlines() if line.startswith("| `")}
+    ours = PAGE.read_text().partition("## The embedded server")[0]
+    rows = {line.split("`")[1] for line in ours.splitlines() if line.startswith("| `")}
     assert rows == {*metrics.all.names(), RESTARTS}
 
 
