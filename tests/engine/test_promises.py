@@ -293,5 +293,5 @@ class LifeOfTrees(Life):
 
 TestLife = Life.TestCase
 TestLifeOfTrees = LifeOfTrees.TestCase
-TestLifeOfTrees.settings = settings(stateful_step_count=60)
-TestLife.settings = settings(stateful_step_count=60)
+TestLifeOfTrees.settings = settings(stateful_step_count=40)
+TestLife.settings = settings(stateful_step_count=40)

@@ -37,10 +37,6 @@ class Outlook:
     def is_satisfied(self) -> bool:
         return self.reason == "Bound"
 
-    @property
-    def iswaiting_for(self) -> bool:
-        return self.reason in ("WaitingForObject", "WaitingForMembers", "Gated")
-
 
 def outlook(group: Group, root: Group, refusal: Refusal | None) -> Outlook:
     """`refusal` is the root's last one, while it holds."""
