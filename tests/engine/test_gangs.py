@@ -161,6 +161,23 @@ def test_a_gated_member_holds_a_basic_group_back(stage):
     assert stage.bound() == 2
 
 
+def test_groups_of_other_schedulers_are_left_alone(stage):
+    stage.add(node("n0"), gang("empty", 2), gang("theirs", 2), basic("running"))
+    stage.add(
+        *members("theirs", 1, scheduler="other"), pod("r", "running", scheduler="other", on="n0")
+    )
+    stage.play(60)
+    assert stage.log == []
+
+
+def test_a_group_that_was_ours_is_still_spoken_of_when_its_members_are_gone(stage):
+    stage.add(node("n0"), gang("g", 1), *members("g", 1))
+    stage.play(3)
+    stage.remove("g-0")
+    stage.play(3)
+    assert stage.satisfied("g") == "WaitingForMembers"
+
+
 def test_losing_a_member_makes_the_gang_wait_again(stage):
     """14, 15."""
     stage.add(node("n0", "1"), gang("g", 2), *members("g", 2))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import heapq
 
 from tutti.engine.forest import Forest
+from tutti.engine.groups import Group
 from tutti.engine.messages import Action
 from tutti.engine.queue import Queue
 from tutti.engine.settings import Settings
-from tutti.engine.words import Words
+from tutti.engine.words import SATISFIED, Words
 
 
 class Speaker:
@@ -17,6 +18,7 @@ class Speaker:
         self._settings = settings
         self._forest = forest
         self._queue = queue
+        self._names = frozenset(settings.scheduler_names)
         self._now: dict[str, None] = {}
         self._later: dict[str, float] = {}
         self._timers: list[tuple[float, str]] = []
@@ -45,7 +47,7 @@ class Speaker:
         said: list[Action] = []
         for key in due:
             root = self._forest.root(key)
-            if root is None:
+            if root is None or not self._is_ours(root):
                 continue
             entry = self._queue.entries.get(key)
             actions, held_back = self.words.of_root(root, entry.refusal if entry else None, now)
@@ -53,6 +55,13 @@ class Speaker:
             if held_back:
                 self.soon(key, now + self._settings.refresh_interval)
         return said
+
+    def _is_ours(self, root: Group) -> bool:
+        """A tree of other schedulers' pods is theirs to speak of, unless we did so before."""
+        return any(
+            SATISFIED in group.said or not self._names.isdisjoint(group.names)
+            for group in root.all()
+        )
 
     def next_wake(self, now: float) -> float | None:
         if self._now:
