@@ -8,7 +8,7 @@ import pytest
 
 from tutti.cli import main
 from tutti.controllers import binder
-from tutti.engine import words
+from tutti.engine import outlook, words
 from tutti.pretend import cluster, kubelet
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +28,7 @@ def in_source(pattern: str) -> set[str]:
 def test_every_reason_is_explained():
     page = (DOCS / "reasons.md").read_text()
     said = {
-        *get_args(words.Reason),
+        *get_args(outlook.Reason),
         *words.INITIALLY.values(),
         *in_source(r'PodWord\(\s*"(\w+)"'),
         *in_source(r'Note\(\s*[\w.]+,\s*"\w+",\s*"(\w+)"'),
