@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import core, engine, report, server, store
+from benchmarks import core, engine, memory, report, server, store
 from benchmarks.report import Row
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +33,7 @@ def main() -> int:
     unit_ms = 1000 * report.calibration()
     rooms = [room.rows(short=short) for room in (core, engine, store)]
     if not short:
-        rooms.append(server.rows())
+        rooms.extend((memory.rows(), server.rows()))
     rows = list(_shown(chain.from_iterable(rooms), unit_ms))
     report.write(REPORT, rows)
     print(f"\nwritten to {REPORT.relative_to(ROOT)}")
@@ -45,11 +45,11 @@ def main() -> int:
 
 
 def _shown(rows: Iterable[Row], unit_ms: float) -> Iterator[Row]:
-    print(f"{'':68} {'measured':>12}   {'asked for':>12}   (calibration {unit_ms:.1f} ms)")
+    print(f"{'':80} {'measured':>12}   {'asked for':>12}   (calibration {unit_ms:.1f} ms)")
     for row in rows:
         asked = "" if row.reference is None else f"{row.reference:12,.1f}"
         over = "  over" if row.ratio is not None and row.ratio > 1 else ""
-        print(f"{row.name:68} {row.value:12,.1f}   {asked:>12} {row.unit}{over}", flush=True)
+        print(f"{row.name:80} {row.value:12,.1f}   {asked:>12} {row.unit}{over}", flush=True)
         yield row
 
 

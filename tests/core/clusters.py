@@ -1,11 +1,12 @@
 """Random small clusters and pods, made so that every rule bites now and then."""
 
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 import msgspec
 from hypothesis import strategies as st
 
-from tests.core.support import node, pod
+from tests.core.support import container, node, pod
 from tutti.api import core_v1 as api
 from tutti.api.meta import LabelSelector, LabelSelectorRequirement
 
@@ -45,7 +46,7 @@ def _node(draw: st.DrawFn, name: str) -> api.Node:
         memory=draw(st.sampled_from(("4Gi", "8Gi", "9Gi"))),
         labels=labels,
         taints=draw(st.lists(st.sampled_from(TAINTS), max_size=2, unique=True)),
-        unschedulable=draw(st.integers(0, 9)) == 0,
+        unschedulable=draw(st.integers(0, 9)) == 9,
         pods=draw(st.sampled_from((2, 5, 110))),
         images=draw(st.dictionaries(st.sampled_from(IMAGES), st.sampled_from(SIZES), max_size=2)),
         features=draw(st.sampled_from(((), (), ("VolumeBindMountOptions", "Other")))),
@@ -188,7 +189,7 @@ def social_pods(draw: st.DrawFn) -> api.Pod:
         pod_affinity=draw(st.none() | pod_affinities()),
         pod_anti_affinity=draw(st.none() | pod_affinities()),
     )
-    leaving = draw(st.integers(0, 5)) == 0
+    leaving = draw(st.integers(0, 5)) == 5
     made = pod(
         containers=draw(st.lists(containers(), min_size=1, max_size=1)),
         labels=draw(
@@ -221,3 +222,196 @@ def pods(draw: st.DrawFn) -> api.Pod:
         affinity=draw(st.none() | affinities()),
         node_selector=draw(st.just({}) | st.just({"zone": "a"})),
     )
+
+
+# --- one rule at a time ---------------------------------------------------------------------------
+
+Situation: TypeAlias = tuple[list[api.Node], list[tuple[int, api.Pod]], api.Pod]
+"""Nodes, pods that run on them (by the node's place in the list), and a pod to place."""
+
+
+def situations() -> dict[str, st.SearchStrategy[Situation]]:
+    """All rules together on odd nodes, and each rule alone where little else tells nodes apart."""
+    alone = {
+        what: st.tuples(alike_nodes(), _crowding(), asker) for what, asker in _askers().items()
+    }
+    return {
+        "all rules": st.tuples(nodes(5), _running(pods() | social_pods()), pods() | social_pods()),
+        "sizes": st.tuples(odd_sizes(), _running(lopsided_pods()), lopsided_pods()),
+        "balance": st.tuples(alike_nodes(), _running(lopsided_pods()), lopsided_pods()),
+        "taints and images": st.tuples(marked_nodes(), _crowding(), plain_pods()),
+        "others' terms": st.tuples(alike_nodes(), _running(_heeders()), plain_pods()),
+        **alone,
+    }
+
+
+def _crowding() -> st.SearchStrategy[list[tuple[int, api.Pod]]]:
+    """Small pods, most of them on the first node."""
+    tiny = st.builds(
+        lambda app: pod(containers=[container(cpu="10m", memory="16Mi")], labels={"app": app}),
+        st.sampled_from(APPS),
+    )
+    return st.lists(st.tuples(st.sampled_from((0, 0, 0, 1, 2)), tiny), min_size=2, max_size=6)
+
+
+def _running(kinds: st.SearchStrategy[api.Pod]) -> st.SearchStrategy[list[tuple[int, api.Pod]]]:
+    return st.lists(st.tuples(st.integers(0, 4), kinds), min_size=2, max_size=6)
+
+
+@st.composite
+def alike_nodes(draw: st.DrawFn) -> list[api.Node]:
+    """Five alike but for their labels; the first is larger, and taken where no rule speaks."""
+    return [
+        node(
+            f"even-{letter}",
+            cpu="16" if letter == "a" else "8",
+            memory="32Gi" if letter == "a" else "16Gi",
+            labels={
+                "zone": draw(st.sampled_from(ZONES)),
+                **draw(st.sampled_from(({}, {"generation": "1"}, {"generation": "2"}))),
+            },
+        )
+        for letter in "abcde"
+    ]
+
+
+@st.composite
+def marked_nodes(draw: st.DrawFn) -> list[api.Node]:
+    """Five alike but for what they would rather not run, and what they have at hand."""
+    images = {IMAGES[0]: SIZES[2]}
+    return [
+        node(
+            f"even-{letter}",
+            taints=draw(st.sampled_from(((), (), ("slow=:PreferNoSchedule",)))),
+            images=draw(st.sampled_from(({}, images))),
+        )
+        for letter in "abcde"
+    ]
+
+
+@st.composite
+def odd_sizes(draw: st.DrawFn) -> list[api.Node]:
+    return [
+        node(
+            f"odd-{letter}",
+            cpu=draw(st.sampled_from(("3", "4", "7", "16"))),
+            memory=draw(st.sampled_from(("4Gi", "9Gi", "16Gi", "64Gi"))),
+            unschedulable=draw(st.sampled_from((False, False, True))),
+        )
+        for letter in "abcde"
+    ]
+
+
+@st.composite
+def lopsided_pods(draw: st.DrawFn) -> api.Pod:
+    """Much of one resource, and little of the other."""
+    cpu, memory = draw(st.sampled_from((("2", "256Mi"), ("100m", "4Gi"), ("3", "6Gi"))))
+    return pod(containers=[container(cpu=cpu, memory=memory)], labels={"app": "web"})
+
+
+@st.composite
+def plain_pods(draw: st.DrawFn, **spec: object) -> api.Pod:
+    return pod(
+        containers=[
+            container(
+                image=draw(st.sampled_from(("", "web:1"))),
+                cpu=draw(st.sampled_from(("100m", "500m", "1"))),
+                memory=draw(st.sampled_from(("256Mi", "1Gi", "2Gi"))),
+            )
+        ],
+        labels={"app": draw(st.sampled_from(APPS))},
+        **spec,  # type: ignore[arg-type]
+    )
+
+
+@st.composite
+def _with(draw: st.DrawFn, **parts: st.SearchStrategy[object]) -> api.Pod:
+    return draw(plain_pods(**{name: draw(part) for name, part in parts.items()}))
+
+
+def _askers() -> dict[str, st.SearchStrategy[api.Pod]]:
+    """Pods that ask for one thing."""
+    near, away = _one_term(), _one_term()
+    weighted = st.builds(
+        api.WeightedPodAffinityTerm, weight=st.integers(1, 100), pod_affinity_term=_one_term()
+    ).map(lambda term: api.PodAffinity(preferred=(term,)))
+    pins = st.sampled_from("abcde").map(
+        lambda letter: api.NodeSelectorTerm(
+            match_fields=(
+                api.NodeSelectorRequirement(
+                    key="metadata.name", operator="In", values=(f"even-{letter}",)
+                ),
+            ),
+            match_expressions=(
+                api.NodeSelectorRequirement(key="zone", operator="In", values=("a", "b")),
+            ),
+        )
+    )
+    return {
+        "node affinity": _with(affinity=affinities()),
+        "preferred nodes": _with(affinity=_preferred_zone()),
+        "a name": _with(affinity=pins.map(_required_nodes)),
+        "affinity": _with(affinity=near.map(lambda t: api.Affinity(pod_affinity=_required(t)))),
+        "anti-affinity": _with(
+            affinity=away.map(lambda t: api.Affinity(pod_anti_affinity=_required(t)))
+        ),
+        "preferred affinity": _with(
+            affinity=weighted.map(lambda term: api.Affinity(pod_affinity=term))
+        ),
+        "preferred anti-affinity": _with(
+            affinity=weighted.map(lambda term: api.Affinity(pod_anti_affinity=term))
+        ),
+        "hard spread": _with(topology_spread_constraints=_one_spread("DoNotSchedule")),
+        "soft spread": _with(topology_spread_constraints=_one_spread("ScheduleAnyway")),
+    }
+
+
+def _heeders() -> st.SearchStrategy[api.Pod]:
+    """Pods of whom others must heed something."""
+    term = _one_term()
+    return st.one_of(
+        _with(affinity=term.map(lambda t: api.Affinity(pod_anti_affinity=_required(t)))),
+        _with(affinity=term.map(lambda t: api.Affinity(pod_affinity=_required(t)))),
+    )
+
+
+def _one_term() -> st.SearchStrategy[api.PodAffinityTerm]:
+    return st.builds(
+        api.PodAffinityTerm, topology_key=st.sampled_from(KEYS), label_selector=_app_selector()
+    )
+
+
+def _one_spread(when: str) -> st.SearchStrategy[tuple[api.TopologySpreadConstraint, ...]]:
+    return st.builds(
+        api.TopologySpreadConstraint,
+        max_skew=st.just(1),
+        topology_key=st.sampled_from(KEYS),
+        when_unsatisfiable=st.just(when),
+        label_selector=_app_selector(),
+    ).map(lambda constraint: (constraint,))
+
+
+def _app_selector() -> st.SearchStrategy[LabelSelector]:
+    return st.sampled_from(APPS).map(lambda app: LabelSelector(match_labels={"app": app}))
+
+
+def _required(term: api.PodAffinityTerm) -> api.PodAffinity:
+    return api.PodAffinity(required=(term,))
+
+
+def _required_nodes(term: api.NodeSelectorTerm) -> api.Affinity:
+    selector = api.NodeSelector(node_selector_terms=(term,))
+    return api.Affinity(node_affinity=api.NodeAffinity(required=selector))
+
+
+def _preferred_zone() -> st.SearchStrategy[api.Affinity]:
+    rules = st.sampled_from(ZONES).map(
+        lambda zone: api.NodeSelectorRequirement(key="zone", operator="In", values=(zone,))
+    )
+    terms = st.builds(
+        api.PreferredSchedulingTerm,
+        weight=st.integers(1, 100),
+        preference=rules.map(lambda rule: api.NodeSelectorTerm(match_expressions=(rule,))),
+    )
+    preferred = st.lists(terms, min_size=1, max_size=2).map(tuple)
+    return st.builds(api.Affinity, node_affinity=st.builds(api.NodeAffinity, preferred=preferred))
