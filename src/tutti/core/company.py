@@ -7,6 +7,7 @@ which it was placed, so no arrangement is looked at twice.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -15,28 +16,33 @@ from tutti.core.columns import Mask, Rows
 from tutti.core.groups import Batch
 from tutti.core.trial import Trial
 
-MOST_DOMAINS = 64
+MOST_DOMAINS: Final = 64
+MOST_MEMBERS: Final = 100
+"""Beyond so many no arrangements are searched: one alone costs as many steps as it has members."""
+NODES_A_STEP: Final = 100
+"""A step looks at all nodes; where there are more than this it counts as several."""
 
 
 def heed_others(batches: Sequence[Batch]) -> bool:
     return any(batch.cls.heeds_others for batch in batches)
 
 
-def domains_to_try(trial: Trial, batches: Sequence[Batch]) -> Iterator[Mask]:
-    """The domains in which members want to be together, those with most room first."""
+def domains_to_try(trial: Trial, batches: Sequence[Batch], missing: int) -> Iterator[Mask]:
+    """The domains in which members want to be together and have room, most of it first."""
     keys: dict[str, None] = {}
     for batch in batches:
         attraction = batch.cls.asks.relations.attraction
         keys.update(dict.fromkeys(attraction.keys if attraction else ()))
     room = columns.amounts(len(trial.order))
-    for batch in batches:
+    for batch in batches if keys else ():
         room += trial.ranking(batch.cls).room()
     for key in keys:
         domains = trial.snapshot.domains(key)
         sums = domains.sums(room)
         # By name where the room is the same: codes follow the order of arrival.
         in_order = sorted(
-            np.flatnonzero(sums).tolist(), key=lambda at: (-int(sums[at]), domains.names[at - 1])
+            np.flatnonzero(sums >= missing).tolist(),
+            key=lambda at: (-int(sums[at]), domains.names[at - 1]),
         )
         for place in in_order[:MOST_DOMAINS]:
             yield domains.place == place
@@ -49,12 +55,15 @@ class Arrangements:
         self.is_complete = True
         self._trial = trial
         self._batches = batches
-        self._steps = steps
+        self._steps = steps * NODES_A_STEP // max(NODES_A_STEP, len(trial.order))
         self._seen: set[tuple[tuple[int, int], ...]] = set()
         self._taken: list[tuple[int, int]] = []
 
     def find(self, missing: int) -> list[Rows] | None:
         """Nodes for so many members, by batch; None where none were found."""
+        if missing > MOST_MEMBERS:
+            self.is_complete = False
+            return None
         if not self._place(missing):
             return None
         found: list[list[int]] = [[] for _ in self._batches]

@@ -84,13 +84,14 @@ def find_quorum(
     start = trial.checkpoint()
     most = 0
     tight = (Way(batches, packing=True),) if packing else ()
-    for way in chain(tight, _ways(trial, batches, steps // missing + 2)):
+    ways = chain(tight, _ways(trial, batches, missing, steps // missing + 2))
+    for number, way in enumerate(ways):
         shares = fill(trial, way, missing)
         if count_of(shares) == missing:
             return Quorum(shares, missing)
-        first, most = most == 0, max(most, count_of(shares))
+        most = max(most, count_of(shares))
         trial.rollback(start)
-        if first and is_impossible(trial, batches, missing):
+        if number == 0 and is_impossible(trial, batches, missing):
             return Quorum(None, most, proved=True)
     kind = Arrangements if heed_others(batches) else Search
     search = kind(trial, batches, steps)
@@ -109,14 +110,14 @@ class Way:
     within: Mask | None = None
 
 
-def _ways(trial: Trial, batches: Sequence[Batch], at_most: int) -> Iterator[Way]:
+def _ways(trial: Trial, batches: Sequence[Batch], missing: int, at_most: int) -> Iterator[Way]:
     """Orders of the classes spread by the scores, then packed tightly; then domain by domain."""
     if len(batches) == 1:
         yield Way(batches)
     else:
         yield from (Way(order) for order in _orders(batches, at_most))
         yield from (Way(order, packing=True) for order in _orders(batches, at_most))
-    for domain in islice(domains_to_try(trial, batches), at_most):
+    for domain in islice(domains_to_try(trial, batches, missing), at_most):
         yield Way(batches, within=domain)
 
 

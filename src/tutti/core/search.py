@@ -17,6 +17,8 @@ from tutti.core.groups import Batch
 from tutti.core.trial import Trial
 
 MOST_CLASSES: Final = 40
+SEATS_COST: Final = 10
+"""What a look at all nodes for a class counts, in steps."""
 MOST_LOOKS: Final = 400
 """Nodes looked at over all classes. Where more have room the fullest are, and nothing is proved."""
 
@@ -58,6 +60,8 @@ class Search:
             return True
         if index == len(self._batches):
             return False
+        if not self._afford(SEATS_COST):
+            return False
         seats = self._seats(index)
         later = sum(len(batch.pods) for batch in self._batches[index + 1 :])
         most = min(len(self._batches[index].pods), missing, seats.behind[0])
@@ -79,10 +83,8 @@ class Search:
         )
 
     def _try(self, index: int, seats: Seats, at: int, share: int, count: int, then: int) -> bool:
-        if not self._steps:
-            self.is_complete = False
+        if not self._afford(1):
             return False
-        self._steps -= 1
         before = self._trial.checkpoint()
         if share:
             node = seats.nodes[at : at + 1]
@@ -95,6 +97,14 @@ class Search:
             self._trial.rollback(before)
         return False
 
+    def _afford(self, steps: int) -> bool:
+        """Whether the budget has so many steps left; they are spent then."""
+        if self._steps < steps:
+            self.is_complete = False
+            return False
+        self._steps -= steps
+        return True
+
     def _share_of_the_last(self, index: int, node: int) -> int:
         last = self._taken[-1] if self._taken else (-1, -1, 0)
         return last[2] if last[:2] == (index, node) else 0
@@ -105,11 +115,12 @@ class Search:
         ranking = trial.ranking(self._batches[index].cls)
         room = np.minimum(ranking.room(), len(self._batches[index].pods))
         nodes = np.flatnonzero(room)
-        alike = self._alike(nodes)
-        in_order = np.lexsort((-ranking.order[nodes], alike, room[nodes]))
         if len(nodes) > MOST_LOOKS // len(self._batches):
             self.is_complete = False
-            in_order = in_order[: MOST_LOOKS // len(self._batches)]
+            fullest = np.lexsort((-ranking.order[nodes], room[nodes]))
+            nodes = nodes[fullest[: MOST_LOOKS // len(self._batches)]]
+        alike = self._alike(nodes)
+        in_order = np.lexsort((-ranking.order[nodes], alike, room[nodes]))
         nodes, alike = nodes[in_order], alike[in_order]
         room = room[nodes]
         behind = np.cumsum(room[::-1])[::-1]
