@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import core, engine, memory, report, server, store
+from benchmarks import core, engine, jobs, memory, report, server, store
 from benchmarks.report import Row
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +33,7 @@ def main() -> int:
     unit_ms = 1000 * report.calibration()
     rooms = [room.rows(short=short) for room in (core, engine, store)]
     if not short:
-        rooms.extend((memory.rows(), server.rows()))
+        rooms.extend((memory.rows(), server.rows(), jobs.rows()))
     rows = list(_shown(chain.from_iterable(rooms), unit_ms))
     report.write(REPORT, rows)
     print(f"\nwritten to {REPORT.relative_to(ROOT)}")

@@ -198,9 +198,9 @@ class Jobs:
             self._work.add(_key(job), after=max(planned.look_again.total_seconds(), 0.05))
 
     async def _make(self, job: Job, wanted: Sequence[New], group: PodGroup | None) -> None:
-        """A gang is made at once; pods that start one by one first show that they can be made."""
+        """One, two, four and so on: what can't be made fails early (decision 0091)."""
         manifests = [making.pod(job, new, group, random.choice) for new in wanted]
-        at_once = len(manifests) if _is_gang(group) else 1
+        at_once = 1
         while manifests:
             await self._each(self._make_pod(job, manifest) for manifest in manifests[:at_once])
             manifests, at_once = manifests[at_once:], at_once * 2
@@ -328,10 +328,6 @@ def _key(thing: Job | Pod) -> Key:
 def _job_of(pod: Pod) -> str | None:
     owner = pod.metadata.controller
     return owner.uid if owner is not None and owner.kind == "Job" else None
-
-
-def _is_gang(group: PodGroup | None) -> bool:
-    return group is not None and group.spec.scheduling_policy.gang is not None
 
 
 def _now() -> datetime:
