@@ -133,6 +133,7 @@ class Flights:
                         commit.bound[member.ref.uid] = None
             self._file(commit)
             self._mend(commit, now)
+            self._forest.touch(top)
 
     def drop_all(self) -> None:
         """The Lease is lost: what wasn't sent is not sent, what was sent is waited for."""
