@@ -22,6 +22,7 @@ from tutti.kube import config
 from tutti.kube.client import Client
 from tutti.kube.informer import Informer
 from tutti.kube.transport import Answer
+from tutti.web.metrics import Metrics
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -173,7 +174,9 @@ async def attended_until(client: Client, seen: Seen, name: str) -> bool:
         job = seen.jobs.known.get(("default", name))
         return job is not None and job.ending is not None
 
-    controller = asyncio.create_task(jobs.run(client, lambda: None))
+    controller = asyncio.create_task(
+        jobs.run(client, lambda: None, rule=jobs.Rule.AUTO, metrics=jobs.JobMetrics(Metrics()))
+    )
     finished = asyncio.create_task(seen.until(over))
     await asyncio.wait([controller, finished], return_when=asyncio.FIRST_COMPLETED)
     lived = not controller.done()

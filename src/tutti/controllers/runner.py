@@ -45,7 +45,7 @@ async def run(config: Config, names: Iterable[str], options: Options) -> None:
     """Run `tutti.controllers.NAME` for each name, until cancelled."""
     metrics = Metrics()
     restarts = metrics.counter(RESTARTS, "Controllers that failed and began again.", ("name",))
-    kept = [Kept(name, _runner(name, options)) for name in names]
+    kept = [Kept(name, _runner(name, options, metrics)) for name in names]
 
     def one_is_ready() -> None:
         if all(one.is_ready for one in kept):
@@ -110,7 +110,11 @@ class Kept:
             pause = min(pause * 2, LONGEST_PAUSE)
 
 
-def _runner(name: str, options: Options) -> Run:
+def _runner(name: str, options: Options, metrics: Metrics) -> Run:
     module = importlib.import_module(f"tutti.controllers.{name}")
     run: Run = module.run
-    return partial(module.run, gangs=options.job_gangs) if name == "jobs" else run
+    if name == "jobs":
+        return partial(
+            module.run, rule=module.Rule(options.job_gangs), metrics=module.JobMetrics(metrics)
+        )
+    return run

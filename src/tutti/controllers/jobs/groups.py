@@ -4,7 +4,7 @@ Order: Workload, PodGroup, pods. A Job that has pods (or had some) only looks fo
 others made is used and never changed.
 """
 
-import logging
+import time
 from collections import defaultdict
 from typing import TypeVar
 
@@ -18,10 +18,9 @@ from tutti.api.registry import POD_GROUPS, WORKLOADS, Storage
 from tutti.api.scheduling import PodGroup, PodGroupTemplate, Workload
 from tutti.controllers.jobs import gangs, names
 from tutti.controllers.jobs.gangs import Fallback, Manifest, Missing, Role, Rule
+from tutti.controllers.jobs.metrics import JobMetrics
 from tutti.controllers.recorder import Recorder
 from tutti.kube.client import Client
-
-log = logging.getLogger(__name__)
 
 G = TypeVar("G", Workload, PodGroup)
 Ref = tuple[str, str, str, str]
@@ -29,10 +28,11 @@ Ref = tuple[str, str, str, str]
 
 
 class Groups:
-    """`on_written` hears of every object that was made or changed for a Job."""
+    """All Workloads and PodGroups, found by what they refer to."""
 
-    def __init__(self, client: Client, rule: Rule, recorder: Recorder) -> None:
+    def __init__(self, client: Client, rule: Rule, recorder: Recorder, metrics: JobMetrics) -> None:
         self._client = client
+        self._metrics = metrics
         self._rule = rule
         self._recorder = recorder
         self._workloads: dict[str, Workload] = {}
@@ -135,12 +135,14 @@ class Groups:
 
     async def _make_workload(self, job: Job) -> Workload:
         manifest = gangs.workload(job, self._rule)
+        began = time.monotonic()
         try:
             made = await self._make(WORKLOADS, manifest, Workload)
         except (ApiError, Unanswered) as error:
             text = f"Failed to create Workload for Job {job.metadata.name}: {error}"
             self._recorder.warning(about(job), "FailedWorkloadCreate", text)
             raise
+        self._metrics.workload_made(time.monotonic() - began)
         self.saw_workload(made)
         text = f"Created Workload {made.metadata.name} for Job {job.metadata.name}"
         self._recorder.normal(about(job), "WorkloadCreated", text)
@@ -176,10 +178,15 @@ class Groups:
         try:
             body = await self._client.create(storage, manifest, meta["namespace"])
         except AlreadyExists:
+            self._metrics.group_made(storage.kind, well=False)
             there = await self._client.get(storage, meta["namespace"], meta["name"], into=kind)
             if not _same_controller(there.metadata, meta):
                 raise
             return there
+        except (ApiError, Unanswered):
+            self._metrics.group_made(storage.kind, well=False)
+            raise
+        self._metrics.group_made(storage.kind, well=True)
         return json.decode(body, type=kind)
 
     async def _follow(self, job: Job, workload: Workload, template: PodGroupTemplate) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from tutti.controllers.jobs import facts, making, unseen
 from tutti.controllers.jobs.gangs import Missing, Rule
 from tutti.controllers.jobs.groups import Groups, about
 from tutti.controllers.jobs.managing import New
+from tutti.controllers.jobs.metrics import JobMetrics
 from tutti.controllers.jobs.plan import Plan, plan
 from tutti.controllers.jobs.statuses import change
 from tutti.controllers.jobs.unseen import Unseen
@@ -39,8 +41,10 @@ OURSELVES: Final = "kubernetes.io/job-controller"
 UNTRACK: Final = {"$deleteFromPrimitiveList/finalizers": [facts.FINALIZER]}
 
 
-async def run(client: Client, ready: Callable[[], None], *, gangs: str = "auto") -> None:
-    jobs = Jobs(client, await client.discover(), Rule(gangs))
+async def run(
+    client: Client, ready: Callable[[], None], *, rule: Rule, metrics: JobMetrics
+) -> None:
+    jobs = Jobs(client, await client.discover(), rule, metrics)
     async with asyncio.TaskGroup() as group:
         group.create_task(jobs.run())
         await jobs.synced()
@@ -48,10 +52,13 @@ async def run(client: Client, ready: Callable[[], None], *, gangs: str = "auto")
 
 
 class Jobs:
-    def __init__(self, client: Client, discovery: Discovery, rule: Rule) -> None:
+    def __init__(
+        self, client: Client, discovery: Discovery, rule: Rule, metrics: JobMetrics
+    ) -> None:
         self._client = client
+        self._metrics = metrics
         self._recorder = Recorder(client, "job-controller")
-        self._groups = Groups(client, rule, self._recorder)
+        self._groups = Groups(client, rule, self._recorder, metrics)
         self._jobs = Informer(client, JOBS, Job)
         self._pods = Informer(client, PODS, Pod)
         grouped = all(discovery.served(s.group, s.plural) for s in (WORKLOADS, POD_GROUPS))
@@ -177,13 +184,22 @@ class Jobs:
         if job.ending is not None:
             await self._clear_away(job)
             return
+        began, done = time.monotonic(), None
+        try:
+            done = await self._look_at(job)
+        finally:
+            self._metrics.looked_at(job, done, time.monotonic() - began)
+
+    async def _look_at(self, job: Job) -> Plan:
         pods = list(self._pods_of.get(job.metadata.uid, {}).values())
         group = None
         if self._workloads is not None and job.metadata.deletion_timestamp is None:
             group = await self._groups.of(job, has_pods=bool(pods))
-        if isinstance(group, Missing):
-            return  # it is looked at again when what it waits for is seen
-        await self._carry_out(job, plan(job, pods, _now()), group)
+        if isinstance(group, Missing):  # it is looked at again when what it waits for is seen
+            return Plan(status=job.status)
+        planned = plan(job, pods, _now())
+        await self._carry_out(job, planned, group)
+        return planned
 
     async def _carry_out(self, job: Job, planned: Plan, group: PodGroup | None) -> None:
         await self._make(job, planned.make, group)
@@ -216,11 +232,13 @@ class Jobs:
                 raise Unanswered(f"pod {name} may have been made") from None
         except ApiError as error:
             self._recorder.warning(about(job), "FailedCreate", f"Error creating: {error}")
+            self._metrics.pod_made(again=_is_again(job), well=False)
             raise
         known = self._pods.known.get(_key(made))
         shows = unseen.at_least(made.metadata.resource_version)
         self._unseen.wrote(_key(job), made.metadata.uid, shows, known.metadata if known else None)
         self._recorder.normal(about(job), "SuccessfulCreate", f"Created pod: {name}")
+        self._metrics.pod_made(again=_is_again(job), well=True)
 
     async def _give_up(self, job: Job, pod: Pod) -> None:
         await self._untrack(_key(job), pod)
@@ -258,7 +276,9 @@ class Jobs:
         body = await self._client.patch(
             JOBS, *_key(job), {"metadata": as_read, "status": patch}, subresource="status"
         )
-        version = json.decode(body, type=Job).metadata.resource_version
+        written = json.decode(body, type=Job)
+        self._metrics.finished(written)
+        version = written.metadata.resource_version
         known = self._jobs.known.get(_key(job))
         self._unseen.wrote(
             _key(job), meta.uid, unseen.at_least(version), known.metadata if known else None
@@ -328,6 +348,11 @@ def _key(thing: Job | Pod) -> Key:
 def _job_of(pod: Pod) -> str | None:
     owner = pod.metadata.controller
     return owner.uid if owner is not None and owner.kind == "Job" else None
+
+
+def _is_again(job: Job) -> bool:
+    """Whether a pod that is made now takes the place of another one."""
+    return bool(job.status.failed or job.status.terminating)
 
 
 def _now() -> datetime:
