@@ -8,7 +8,7 @@ TESTS  ?= tests
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check fix cover bench bench-short bench-real e2e-real kills-real control-plane schemas lock clean
+.PHONY: help setup run test check fix cover bench bench-short bench-real e2e-real kills kills-real control-plane schemas lock clean
 
 help:            ## what there is to make
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,8 +62,11 @@ control-plane:   ## build the real etcd, kube-apiserver and the rest; the last l
 e2e-real: setup  ## the scenarios on a real API server
 	@$(BIN)/python -m tools.e2e_real -n $(JOBS) $(TESTS)
 
-kills-real: setup  ## kill the scheduler 20 times amid a gang, on the real API server (5 minutes)
-	@TUTTI_KILLS=20 $(BIN)/python -m tools.e2e_real tests/e2e/test_crashes.py -k killed
+kills: setup     ## kill the scheduler 30 times amid gangs and trees, on the embedded server (5 minutes)
+	@TUTTI_KILLS=30 $(BIN)/python -m pytest -q -s -m "not real" tests/e2e/test_crashes.py
+
+kills-real: setup  ## the same on the real API server
+	@TUTTI_KILLS=30 $(BIN)/python -m tools.e2e_real -q -s tests/e2e/test_crashes.py
 
 schemas: setup   ## make src/tutti/api/schemas from a real server's OpenAPI and the .proto files
 	@$(BIN)/python -m tools.schemas

@@ -20,6 +20,9 @@ class Between:
         self.swallowing = False
         self.delay = 0.0
         """Seconds that every answer takes longer."""
+        self.pace = 0.0
+        """Seconds between any two pieces on their way to the server: a narrow wire."""
+        self._narrow = asyncio.Lock()
 
     def cut(self) -> None:
         """Reset every connection that is open now."""
@@ -66,6 +69,9 @@ class Between:
     ) -> None:
         while data := await source.read(ANY):
             await self._passing.wait()
+            if self.pace and not answers:
+                async with self._narrow:
+                    await asyncio.sleep(self.pace)
             if answers and self.delay:
                 await asyncio.sleep(self.delay)
             if answers and self.swallowing:

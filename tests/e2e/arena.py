@@ -4,19 +4,29 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from tests.controllers.between import Between, between
+from tests.e2e.units import Unit
+from tools.throwaway import Plane
 from tutti.api import registry
 from tutti.api.coordination import Lease
-from tutti.api.core_v1 import Pod
+from tutti.api.core_v1 import Node, Pod
+from tutti.api.scheduling import CompositePodGroup, PodGroup
 from tutti.kube import config
 from tutti.kube.client import Client
 from tutti.kube.informer import Gone, Informer, Relisted, Seen
 
 Manifest = dict[str, Any]
+SEATS = 16
+COMMIT = "tutti.dev/commit"
+UNITS = "tutti.dev/units"
+SCHEDULED = ("PodGroupInitiallyScheduled", "CompositePodGroupInitiallyScheduled")
 
 
 class Scheduler:
@@ -53,19 +63,36 @@ class Scheduler:
 class Arena:
     """What one test sees, by watching: its pods, who holds the Lease, and in which order."""
 
-    def __init__(self, client: Client, kubeconfig: Path, namespace: str, folder: Path) -> None:
+    def __init__(
+        self,
+        client: Client,
+        wire: Between,
+        namespace: str,
+        kubeconfigs: Mapping[bool, Path],
+        folder: Path,
+    ) -> None:
         self.client = client
+        self.wire = wire
+        """What schedulers have between them and the server that are started `on_the_wire`."""
         self.namespace = namespace
         self.terms: list[tuple[int, str]] = []
         """Each new holder of the Lease, and the resource version that made it so."""
         self.bound_at: dict[str, int] = {}
         """The resource version by which each pod got its node, by uid."""
+        self.gone: dict[str, Pod] = {}
+        """Pods that were there once, by uid, as they were last."""
+        self.units = ""
+        """What stands on the Lease."""
         self.nodes = [f"{namespace}-{number}" for number in range(20)]
-        self._kubeconfig = kubeconfig
+        self._kubeconfigs = kubeconfigs
         self._folder = folder
         self._schedulers: list[Scheduler] = []
         self._changed = asyncio.Event()
         self._pods = Informer(client, registry.PODS, Pod, namespace=namespace)
+        self._groups = Informer(client, registry.POD_GROUPS, PodGroup, namespace=namespace)
+        self._composites = Informer(
+            client, registry.COMPOSITE_POD_GROUPS, CompositePodGroup, namespace=namespace
+        )
         self._leases = Informer(
             client,
             registry.LEASES,
@@ -74,72 +101,102 @@ class Arena:
             field=f"metadata.name=tutti-{namespace}",
         )
 
-    def start_scheduler(self, *flags: str) -> Scheduler:
+    def start_scheduler(self, *flags: str, on_the_wire: bool = False) -> Scheduler:
         """One that goes by the name of the namespace, so that no other test's does."""
         log = self._folder / f"scheduler-{len(self._schedulers)}.log"
-        scheduler = Scheduler(self._kubeconfig, self.namespace, log, flags)
+        kubeconfig = self._kubeconfigs[on_the_wire]
+        scheduler = Scheduler(kubeconfig, self.namespace, log, flags)
         self._schedulers.append(scheduler)
         return scheduler
 
-    async def make_nodes(self) -> None:
-        for name in self.nodes:
-            await self.client.create(registry.NODES, node(name, self.namespace))
+    async def make_node(self, name: str) -> None:
+        await self.client.create(registry.NODES, node(name, self.namespace))
 
-    async def cordon(self, yes: bool) -> None:
-        for name in self.nodes:
-            patch = {"spec": {"unschedulable": yes}}
-            await self.client.patch(registry.NODES, None, name, patch)
+    async def lose_node(self, name: str) -> None:
+        """It is gone, and so are the pods that it had."""
+        await self.client.delete(registry.NODES, None, name)
+        lost = [pod.metadata for pod in self._pods.known.values() if pod.spec.node_name == name]
+        for meta in lost:
+            await self.client.delete(registry.PODS, self.namespace, meta.name, grace=0)
+        await self.until(lambda: all(meta.uid in self.gone for meta in lost), 20)
 
-    async def make_gang(self, name: str, size: int) -> None:
-        policy = {"schedulingPolicy": {"gang": {"minCount": size}}}
-        await self.client.create(
-            registry.POD_GROUPS,
-            {
-                "apiVersion": registry.POD_GROUPS.api_version,
-                "kind": "PodGroup",
-                "metadata": {"name": name},
-                "spec": policy,
-            },
-            self.namespace,
-        )
+    async def fill_node(self, name: str) -> None:
+        """Somebody else's pod takes all the room of a node, whoever is there."""
+        pod = lone_pod(f"fills-{name}", name, SEATS)
+        await self.client.create(registry.PODS, pod, self.namespace)
+
+    async def change_nodes(self, names: Iterable[str], spec: Manifest) -> None:
+        for name in names:
+            await self.client.patch(registry.NODES, None, name, {"spec": spec})
+
+    async def mend_nodes(self) -> None:
+        """All are there, and open to everybody."""
+        there = await self.client.list(registry.NODES, into=Node, label=f"pool={self.namespace}")
+        names = {node.metadata.name for node in there.items}
+        for name in self.nodes:
+            if name not in names:
+                await self.make_node(name)
+        await self.change_nodes(names, {"taints": None, "unschedulable": None})
+
+    async def make(self, unit: Unit) -> None:
+        for storage, manifest in unit.manifests():
+            await self.client.create(storage, manifest, self.namespace)
+        await self.make_members(unit)
+
+    async def make_members(self, unit: Unit) -> None:
+        """Those that aren't there (any more)."""
+        there = {pod.metadata.name for pod in self.members(unit)}
         async with asyncio.TaskGroup() as group:
-            for number in range(size):
-                pod = member(name, number, self.namespace)
-                group.create_task(self.client.create(registry.PODS, pod, self.namespace))
-        await self.until(lambda: len(self.members(name)) == size, 20)
+            for leaf in unit.leaves():
+                for number in range(leaf.size):
+                    pod = member(leaf.name, number, self.namespace)
+                    if pod["metadata"]["name"] not in there:
+                        group.create_task(self.client.create(registry.PODS, pod, self.namespace))
+        await self.until(lambda: len(self.members(unit)) == unit.total, 20)
 
-    async def bind_by_hand(self, gang: str, count: int) -> dict[str, str]:
+    async def bind_by_hand(self, unit: Unit, count: int) -> dict[str, str]:
         """Somebody else binds a few members; their nodes by uid."""
         bound = {}
-        for pod, name in zip(self.members(gang)[:count], self.nodes, strict=False):
+        for pod, name in zip(self.members(unit)[:count], self.nodes, strict=False):
             meta = pod.metadata
             await self.client.bind(meta.namespace, meta.name, meta.uid, name, {})
             bound[meta.uid] = name
+        await self.until(lambda: self.bound(unit).items() >= bound.items(), 20)
         return bound
 
-    def members(self, gang: str) -> list[Pod]:
-        return [
-            pod
-            for pod in self._pods.known.values()
-            if pod.spec.scheduling_group and pod.spec.scheduling_group.pod_group_name == gang
-        ]
+    def members(self, unit: Unit) -> list[Pod]:
+        names = {leaf.name for leaf in unit.leaves()}
+        return [pod for pod in self._pods.known.values() if gang_of(pod) in names]
 
-    def bound(self, gang: str) -> dict[str, str]:
+    def bound(self, unit: Unit) -> dict[str, str]:
         """The members that have a node, which, by uid."""
         return {
-            pod.metadata.uid: pod.spec.node_name for pod in self.members(gang) if pod.spec.node_name
+            pod.metadata.uid: pod.spec.node_name for pod in self.members(unit) if pod.spec.node_name
         }
 
-    async def listed(self, gang: str) -> list[Pod]:
-        """The members as the server has them now: a watch may lag."""
-        pods = await self.client.list(registry.PODS, self.namespace, into=Pod)
-        return [pod for pod in pods.items if pod.metadata.name.startswith(f"{gang}-")]
+    def is_whole(self, unit: Unit) -> bool:
+        return len(self.bound(unit)) == unit.total
 
-    def bound_in_term(self, gang: str) -> set[int]:
+    def said_scheduled(self, unit: Unit) -> set[bool]:
+        """What the conditions of its groups say, at all levels."""
+        known = {**self._groups.known, **self._composites.known}
+        groups = [known[self.namespace, name] for _, name in unit.groups()]
+        return {
+            any(c.type in SCHEDULED and c.status == "True" for c in group.status.conditions)
+            for group in groups
+        }
+
+    async def listed(self, unit: Unit) -> list[Pod]:
+        """The members that have a node, as the server has them now: a watch may lag."""
+        names = {leaf.name for leaf in unit.leaves()}
+        pods = await self.client.list(registry.PODS, self.namespace, into=Pod)
+        return [pod for pod in pods.items if gang_of(pod) in names and pod.spec.node_name]
+
+    def bound_in_term(self, unit: Unit) -> set[int]:
         """In whose terms, counted from 0, the members got their nodes."""
         began = [version for version, _ in self.terms]
         return {
-            sum(version < self.bound_at[uid] for version in began) - 1 for uid in self.bound(gang)
+            sum(version < self.bound_at[uid] for version in began) - 1 for uid in self.bound(unit)
         }
 
     @property
@@ -171,39 +228,66 @@ class Arena:
     def watches(self) -> Iterable[Any]:
         yield self._pods.run(self._saw_pod)
         yield self._leases.run(self._saw_lease)
+        yield self._groups.run(self._saw_group)
+        yield self._composites.run(self._saw_group)
 
     def _saw_pod(self, change: Seen[Pod] | Gone[Pod] | Relisted) -> None:
         if isinstance(change, Seen) and change.object.spec.node_name:
             meta = change.object.metadata
             self.bound_at.setdefault(meta.uid, int(meta.resource_version))
+        elif isinstance(change, Gone):
+            self.gone[change.object.metadata.uid] = change.object
         self._changed.set()
 
     def _saw_lease(self, change: Seen[Lease] | Gone[Lease] | Relisted) -> None:
         if isinstance(change, Seen):
+            self.units = change.object.metadata.annotations.get(UNITS, "")
             holder = change.object.spec.holder_identity or ""
             if holder != self.holder:
                 self.terms.append((int(change.object.metadata.resource_version), holder))
         self._changed.set()
 
+    def _saw_group(self, _: Seen[Any] | Gone[Any] | Relisted) -> None:
+        self._changed.set()
+
 
 @asynccontextmanager
-async def entered(kubeconfig: Path, namespace: str, folder: Path) -> AsyncIterator[Arena]:
-    client = Client(config.load(kubeconfig), connections=64)
-    arena = Arena(client, kubeconfig, namespace, folder)
-    async with asyncio.TaskGroup() as group:
-        watching = [group.create_task(watch) for watch in arena.watches()]
-        try:
-            await arena.make_nodes()
-            yield arena
-        finally:
-            await arena.leave()
-            for task in watching:
-                task.cancel()
+async def entered(plane: Plane, namespace: str, folder: Path) -> AsyncIterator[Arena]:
+    client = Client(config.load(plane.kubeconfig("admin")), connections=64)
+    port = urlsplit(plane.url).port
+    assert port is not None
+    async with between(port) as (wire, entrance):
+        on_the_wire = folder / "on-the-wire.kubeconfig"
+        plane.credentials.write_kubeconfig(
+            on_the_wire, f"https://127.0.0.1:{entrance}", "scheduler"
+        )
+        ways = {False: plane.kubeconfig("scheduler"), True: on_the_wire}
+        arena = Arena(client, wire, namespace, ways, folder)
+        async with asyncio.TaskGroup() as group:
+            watching = [group.create_task(watch) for watch in arena.watches()]
+            try:
+                for name in arena.nodes:
+                    await arena.make_node(name)
+                yield arena
+            finally:
+                await arena.leave()
+                for task in watching:
+                    task.cancel()
     await client.close()
 
 
+def gang_of(pod: Pod) -> str | None:
+    group = pod.spec.scheduling_group
+    return group.pod_group_name if group else None
+
+
+def per_gang(pods: Iterable[Pod]) -> Counter[str]:
+    """How many of them each gang has."""
+    return Counter(gang for pod in pods if (gang := gang_of(pod)))
+
+
 def node(name: str, pool: str) -> Manifest:
-    room = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+    room = {"cpu": str(SEATS), "memory": "64Gi", "pods": "110"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -217,7 +301,18 @@ def node(name: str, pool: str) -> Manifest:
 
 
 def member(gang: str, number: int, pool: str) -> Manifest:
-    requests = {"cpu": "1", "memory": "1Gi"}
+    pod = lone_pod(f"{gang}-{number}", "", 1)
+    pod["spec"] |= {
+        "schedulerName": pool,
+        "schedulingGroup": {"podGroupName": gang},
+        "nodeSelector": {"pool": pool},
+    }
+    return pod
+
+
+def lone_pod(name: str, node: str, cpus: int) -> Manifest:
+    """With a node: one that a person put there, and no scheduler was asked."""
+    requests = {"cpu": str(cpus), "memory": "1Gi"}
     container = {
         "name": "main",
         "image": "example.com/sample:1",
@@ -226,11 +321,9 @@ def member(gang: str, number: int, pool: str) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": f"{gang}-{number}"},
+        "metadata": {"name": name},
         "spec": {
-            "schedulerName": pool,
-            "schedulingGroup": {"podGroupName": gang},
-            "nodeSelector": {"pool": pool},
+            "nodeName": node,
             "terminationGracePeriodSeconds": 0,
             "containers": [container],
         },

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.both import embedded
 from tools import throwaway
 from tools.throwaway import Plane
 from tutti.cli import binaries
@@ -44,10 +45,28 @@ def managed_plane(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         yield plane
 
 
+@pytest.fixture(scope="session", params=["embedded", pytest.param("real", marks=pytest.mark.real)])
+def plane(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Plane]:
+    """An API server without controllers, schedulers and nodes: the embedded one, and a real one."""
+    if request.param == "real":
+        yield request.getfixturevalue("real_plane")
+    else:
+        with embedded(tmp_path_factory.mktemp("embedded")) as endpoint:
+            yield Plane(endpoint.url, endpoint.credentials)
+
+
 @pytest.fixture
 def namespace(real_plane: Plane, request: pytest.FixtureRequest) -> str:
     """A fresh namespace of the real plane, named for the test."""
     return fresh_namespace(real_plane, request.node.name)
+
+
+@pytest.fixture
+def room(plane: Plane, request: pytest.FixtureRequest) -> str:
+    """A fresh namespace of the plane, named for the test."""
+    return fresh_namespace(plane, request.node.name)
 
 
 def fresh_namespace(plane: Plane, named_for: str) -> str:
