@@ -37,6 +37,9 @@ class Board:
         elif failure == "unheard":  # done, and nobody hears of it
             self._merge(msgspec.json.decode(request.body))
             wire.cut()
+        elif failure == "slow":  # done, and nobody hears of it yet
+            self._merge(msgspec.json.decode(request.body))
+            await asyncio.Event().wait()
         elif not self._merge(msgspec.json.decode(request.body)):
             wire.answer(409, {"kind": "Status", "code": 409, "reason": "Conflict"})
         elif len(str(self.lease["metadata"].get("annotations", ""))) > 1000:

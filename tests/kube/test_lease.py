@@ -210,6 +210,24 @@ async def test_a_lease_that_is_let_go_names_nobody_and_keeps_what_is_written_on_
     assert kept.annotations == {"note": "for the next"}
 
 
+async def test_a_candidate_that_is_stopped_while_it_takes_the_lease_lets_go_of_it(
+    papers: Papers,
+) -> None:
+    async with board(papers) as (kept, peer), candidate(peer, "former") as former:
+        await former.acquire()
+        await former.release()
+        kept.failures.append("slow")
+        async with candidate(peer, "me") as elector:
+            taking = asyncio.create_task(elector.acquire())
+            await until(lambda: kept.spec["holderIdentity"] == "me")
+            taking.cancel()
+            with suppress(asyncio.CancelledError):
+                await taking
+            assert not elector.held
+            await elector.release()
+            assert kept.spec["holderIdentity"] == ""
+
+
 async def test_what_is_sent_at_the_last_moment_is_over_before_another_may_begin(
     papers: Papers,
 ) -> None:

@@ -71,6 +71,7 @@ class Elector:
         self._until = float("-inf")
         self._version = ""
         self._transitions = 0
+        self._unheard = False  # whether we asked to have it, and the answer hasn't come
         self._waits_for = ""
         self._complained = False
 
@@ -135,17 +136,31 @@ class Elector:
     async def release(self) -> None:
         """Let go, so that the next candidate needn't wait. What is annotated stays."""
         async with self._writing:
-            if not self.held:
+            version = await self._version_to_let_go()
+            if version is None:
                 return
             self._until = float("-inf")
             patch = {
-                "metadata": {"resourceVersion": self._version},
+                "metadata": {"resourceVersion": version},
                 "spec": {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": _now()},
             }
             try:
                 await self._patch(patch, self.request_limit)
             except (ApiError, Unanswered) as error:
                 log.warning("the Lease runs out by itself", extra={"why": str(error)})
+
+    async def _version_to_let_go(self) -> str | None:
+        """None: it isn't ours. Who is stopped while it takes the Lease may have got it."""
+        if self.held:
+            return self._version
+        if not self._unheard:
+            return None
+        try:
+            lease = await self._read()
+        except (ApiError, Unanswered):
+            return None
+        ours = lease is not None and lease.spec.holder_identity == self._identity
+        return lease.metadata.resource_version if lease and ours else None
 
     def _may_take(self, lease: Lease | None, *, since: float) -> bool:
         if lease is None:
@@ -168,6 +183,7 @@ class Elector:
 
     async def _create(self) -> Lease:
         sent = self._clock()
+        self._unheard = True
         body = await self._client.create(
             LEASES,
             {
@@ -186,6 +202,7 @@ class Elector:
             "spec": self._spec(transitions=(lease.spec.lease_transitions or 0) + 1, fresh=True),
         }
         sent = self._clock()
+        self._unheard = True
         taken = await self._patch(patch, self.request_limit)
         return self._holds(taken, sent)
 
@@ -240,7 +257,7 @@ class Elector:
         self._complained = True
 
     def _holds(self, lease: Lease, sent: float) -> Lease:
-        self._complained = False
+        self._complained = self._unheard = False
         self._version = lease.metadata.resource_version
         self._transitions = lease.spec.lease_transitions or 0
         self._until = sent + self.renew_deadline
