@@ -152,6 +152,7 @@ async def scheduling(
     port: int | None = None,
     names: tuple[str, ...] = (),
     lease: float = 1.0,
+    finish: float = 1.2,
     journal: Journal | None = None,
 ) -> AsyncIterator[Running]:
     """A scheduler, over another port than the server's own where that is said."""
@@ -162,6 +163,7 @@ async def scheduling(
     options = Options(
         scheduler_names=names or (stage.name,),
         lease_duration=lease,
+        finish=finish,
         journal=journal,
         identity=f"test-{secrets.token_hex(3)}",
         token="s3cret",
@@ -245,7 +247,7 @@ async def test_a_server_that_is_away_for_longer_than_the_lease_stops_bindings_an
 async def test_who_is_asked_to_stop_finishes_the_gang_that_has_set_out(stage: Stage) -> None:
     await stage.make_nodes(2, cpu=100)
     async with between(port_of(stage)) as (wire, port):
-        async with scheduling(stage, port, lease=5.0) as running:
+        async with scheduling(stage, port, lease=60.0, finish=30.0) as running:
             await running.ready.wait()
             wire.delay = 0.1  # of answers: what can't be in flight at once has yet to be sent
             await stage.make_gang("g", 150)

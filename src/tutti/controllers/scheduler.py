@@ -45,6 +45,8 @@ class Options:
     """By scheduler name; the default profile for a name that isn't there."""
     backoff: tuple[float, float] = (1.0, 10.0)
     """Seconds after the first refusal, and at most."""
+    finish: float = 1.2
+    """Seconds for the bindings that have set out when the scheduler is asked to stop."""
     journal: Journal | None = None
     """Where every event and turn is written down, to be replayed."""
     token: str
@@ -132,6 +134,7 @@ class Scheduler:
                 identity=identity,
                 profiles=options.profiles,
                 backoff=options.backoff,
+                finish=options.finish,
                 journal=options.journal,
             )
             await self._term.run(units, self._on_synced)

@@ -31,8 +31,6 @@ PACE: Final = 0.005
 
 WORK_PER_TURN: Final = 4_000
 """Of the engine's budget: some 100 ms, so that bindings set out and the Lease is renewed between."""
-FINISH: Final = 1.2
-"""Seconds for what has set out when the term ends."""
 BREATH: Final = 2_000
 """Events taken in at a stretch."""
 
@@ -50,6 +48,7 @@ class Term:
         identity: str,
         profiles: Mapping[str, Profile],
         backoff: tuple[float, float],
+        finish: float,
         journal: Journal | None = None,
     ) -> None:
         settings = Settings(
@@ -66,6 +65,7 @@ class Term:
         else:
             self.engine = RecordedEngine(settings, journal.write, journal.begin)
         self._journal = journal
+        self._finish = finish
         self._client = client
         self._leases = leases
         self._metrics = metrics
@@ -99,7 +99,7 @@ class Term:
             try:
                 await self._decide(hands)
             finally:  # no gang is left half bound for want of the few milliseconds it still takes
-                await hands.finish(FINISH)
+                await hands.finish(self._finish)
 
     async def _decide(self, hands: Hands) -> Never:
         """Together with `_take_in` the only place that calls the engine."""
