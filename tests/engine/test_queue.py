@@ -134,6 +134,37 @@ def test_a_surplus_member_gets_the_room_that_comes(stage):
     assert stage.bound("g") == 4
 
 
+def test_new_members_of_a_gang_that_runs_go_by_their_own_age(stage):
+    """20: the older pod of equal priority goes first."""
+    stage.add(node("n0", "3"), gang("g", 2, age=1), *members("g", 2, age=2))
+    stage.play(3)
+    stage.add(pod("late", "g", age=9), pod("older", age=5))
+    stage.play(3)
+    assert sorted(stage.places()) == ["g-0", "g-1", "older"]
+
+
+def test_room_that_comes_while_a_gang_is_in_flight_is_not_missed(stage):
+    """31."""
+    stage.writes_intents = False
+    stage.add(node("n0", "2"), gang("g", 2), *members("g", 3))
+    [intent] = stage.turn()
+    stage.add(node("n1", "1"))
+    stage.turn()
+    stage.writes_intents = True
+    stage._carry_out(intent)
+    stage.play(3)
+    assert stage.bound() == 3
+
+
+def test_a_refusal_leaves_no_trace(stage):
+    """45, 56: what was only tried holds nothing, and what is assumed isn't tried again."""
+    stage.add(node("n0"), gang("huge", 9, priority=9), *members("huge", 9, priority=9))
+    stage.add(gang("g", 4), *members("g", 4))
+    stage.play(3)
+    assert stage.bound("g") == 4
+    assert len(stage.logged(Bind)) == 4
+
+
 def test_of_equal_sleepers_all_get_the_room_that_comes(stage):
     stage.add(node("n0", "1"))
     for name in ("a", "b", "c"):

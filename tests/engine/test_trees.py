@@ -209,6 +209,14 @@ def test_a_child_that_runs_counts_and_one_without_members_does_not(stage):
     assert stage.bound() == 2
 
 
+def test_of_equal_children_the_older_gets_the_room(stage):
+    """81, as a tie-break."""
+    stage.add(node("n0", "2"), composite("top", 1), gang("a", 2, parent="top", age=9))
+    stage.add(gang("b", 2, parent="top", age=1), *members("a", 2), *members("b", 2))
+    stage.play(3)
+    assert (stage.bound("a"), stage.bound("b")) == (0, 2)
+
+
 def test_surplus_waits_for_every_quorum(stage):
     """9.5."""
     stage.add(node("n0"), composite("top", 2), gang("a", 2, parent="top", age=1))

@@ -163,18 +163,14 @@ class Group:
 
     @property
     def born(self) -> float:
-        if self.object is not None:
-            made = self.object.metadata.creation_timestamp
-        else:
-            made = min(
-                (
-                    member.pod.metadata.creation_timestamp
-                    for member in self.members.values()
-                    if member.pod.metadata.creation_timestamp is not None
-                ),
-                default=None,
-            )
+        if self.object is None:
+            return min((member.born for member in self.members.values()), default=0.0)
+        made = self.object.metadata.creation_timestamp
         return made.timestamp() if made is not None else 0.0
+
+    def waiting(self) -> Iterator[Member]:
+        """The members that may be placed."""
+        return (member for alike in self.pending.values() for member in alike.values())
 
     def priority(self) -> int:
         """The group's own; where its edition has none, that of its lowest member."""

@@ -53,6 +53,11 @@ class Member:
         self.commit = ""
         self.said: tuple[str, str] | None = None
 
+    @property
+    def born(self) -> float:
+        made = self.pod.metadata.creation_timestamp
+        return made.timestamp() if made is not None else 0.0
+
 
 def job_of(pod: Pod) -> str | None:
     """The uid of the Job that made the pod, if one did."""

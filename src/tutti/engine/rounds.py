@@ -250,7 +250,12 @@ def _can_be_tried(root: Group) -> bool:
 
 
 def _rank(root: Group) -> Rank:
-    return Rank(-root.priority(), root.born, root.key)
+    """A root that stands goes by the age of what still waits in it, not by its own."""
+    born = root.born
+    if root.tally.standing:
+        waiting = (member.born for leaf in root.leaves() for member in leaf.waiting())
+        born = min(waiting, default=born)
+    return Rank(-root.priority(), born, root.key)
 
 
 def _size(root: Group) -> int:

@@ -151,9 +151,8 @@ def _pod_words(
         return
     else:
         return
-    for alike in group.pending.values():
-        for member in alike.values():
-            yield member, word
+    for member in group.waiting():
+        yield member, word
 
 
 def _refused_words(group: Group, root: Group, refusal: Refusal) -> Iterator[tuple[Member, PodWord]]:
