@@ -11,10 +11,10 @@ from typing import Final
 
 from tutti.api.core_v1 import Pod
 from tutti.api.errors import ApiError, Conflict, NotFound, Unanswered
-from tutti.api.meta import Condition
 from tutti.api.registry import PODS
 from tutti.controllers.conditions import Conditions
 from tutti.controllers.statuses import StatusWriter
+from tutti.controllers.undone import UNDONE
 from tutti.engine.messages import (
     Bind,
     BindRefused,
@@ -35,12 +35,6 @@ log = logging.getLogger(__name__)
 
 COMMIT: Final = "tutti.dev/commit"
 """The annotation by which a pod says which commit bound it."""
-UNDONE: Final = Condition(
-    type="DisruptionTarget",
-    status="True",
-    reason="GangIncomplete",
-    message="Tutti: the gang of this pod could not be completed, so its binding is undone",
-)
 NOT_HELD: Final = "the Lease was not renewed in time: nothing was sent"
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 

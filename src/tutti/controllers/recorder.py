@@ -15,7 +15,7 @@ from typing import Any, Final, Never
 from tutti.api.core_v1 import ObjectReference
 from tutti.api.errors import ApiError, Unanswered
 from tutti.api.registry import EVENTS
-from tutti.controllers.events import Bucket
+from tutti.controllers.bucket import Bucket
 from tutti.kube.client import Client
 
 log = logging.getLogger(__name__)

@@ -21,6 +21,7 @@ from tutti.api.batch import (
 from tutti.controllers.jobs import facts
 from tutti.controllers.jobs.managing import New
 from tutti.controllers.jobs.plan import News, plan
+from tutti.controllers.undone import UNDONE
 
 
 def conditions(world: World) -> list[tuple[str, str]]:
@@ -189,6 +190,16 @@ def test_a_disruption_that_is_ignored_costs_no_attempt():
     world.settle()
     assert world.job.status.failed == 0
     assert len(world.active()) == 1
+
+
+def test_what_the_scheduler_undid_costs_no_attempt_and_no_pause():
+    undone = pod(0, "Running", deleted=True)
+    status = structs.replace(undone.status, conditions=(UNDONE,))
+    undone = structs.replace(undone, status=status)
+    world = World(indexed(1, backoff_limit=0), pods={undone.metadata.uid: undone})
+    world.settle()
+    assert world.job.status.failed == 0
+    assert [facts.index_of(one) for one in world.active()] == [0]
 
 
 def test_each_index_has_its_own_attempts():

@@ -12,6 +12,7 @@ from tutti.api.core_v1 import Pod
 from tutti.controllers.jobs import facts
 from tutti.controllers.jobs.counting import Tally
 from tutti.controllers.jobs.policies import verdict
+from tutti.controllers.undone import was_undone
 
 MOST_AT_ONCE: Final = 500
 """Pods made or deleted in one go, so that one large Job doesn't keep the others waiting."""
@@ -122,9 +123,14 @@ def _pause(pods: Sequence[Pod], job: Job, now: datetime) -> timedelta:
 
 
 def _was_lost(pod: Pod, job: Job) -> bool:
-    """It failed, and not because the Job gave it up: such a pod is untracked before it is deleted."""
+    """It failed, and wasn't given up (such a pod is untracked before it is deleted) or undone."""
     given_up = pod.metadata.deletion_timestamp is not None and not facts.is_tracked(pod)
-    return facts.has_failed(pod, job) and facts.belongs(pod, job) and not given_up
+    return (
+        facts.has_failed(pod, job)
+        and facts.belongs(pod, job)
+        and not given_up
+        and not was_undone(pod)
+    )
 
 
 def _pause_of(failed: Pod | None, now: datetime) -> timedelta:

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 from tutti.api import indexes
 from tutti.api.batch import FailureRule, Job, OnExitCodes, SuccessRule
 from tutti.api.core_v1 import ContainerStatus, Pod
+from tutti.controllers.undone import was_undone
 
 Action = Literal["Count", "Ignore", "FailIndex", "FailJob"]
 ACTIONS: dict[str, Action] = {
@@ -27,7 +28,12 @@ class Verdict(NamedTuple):
 
 
 def verdict(job: Job, pod: Pod) -> Verdict:
-    """The first rule that fits decides; without one a failure counts."""
+    """The first rule that fits decides; without one a failure counts.
+
+    What the scheduler undid didn't fail: no undo ends a Job.
+    """
+    if was_undone(pod):
+        return Verdict("Ignore")
     rules = job.spec.pod_failure_policy.rules if job.spec.pod_failure_policy else ()
     for place, rule in enumerate(rules):
         found = _match(rule, pod)
