@@ -6,7 +6,10 @@ from hypothesis import strategies as st
 
 from tests.core import clusters
 from tests.core.support import cluster, container, node, pod, sized
-from tutti.api.core_v1 import Node, Pod
+from tests.engine.stage import Stage
+from tests.engine.stage import node as stage_node
+from tutti.api.core_v1 import Affinity, Node, Pod, PodAffinity, PodAffinityTerm
+from tutti.api.meta import LabelSelector
 from tutti.core.resources import CPU
 from tutti.engine.encode import Cluster
 
@@ -31,7 +34,7 @@ def test_columns_equal_a_fresh_reading(waves: list[list[Node]], pods: list[Pod])
 
 def test_a_difference_is_named() -> None:
     here = cluster(node("n0"))
-    here._used[CPU, 0] = 7  # what should never happen: somebody else writes into the columns
+    here._tables.used[CPU, 0] = 7  # what should never happen: somebody else writes into the columns
 
     assert here.check() == ["node n0: used cpu is 7, should be 0"]
 
@@ -104,3 +107,53 @@ def test_the_cluster_grows_beyond_its_first_rows() -> None:
 
     assert here.snapshot().node_count == 200
     assert here.check() == []
+
+
+def apart(app: str) -> Pod:
+    """A pod that keeps away from its like: its selector is its own."""
+    term = PodAffinityTerm(
+        topology_key="kubernetes.io/hostname",
+        label_selector=LabelSelector(match_labels={"app": app}),
+    )
+    anti = PodAffinity(required=(term,))
+    return pod(app, labels={"app": app}, affinity=Affinity(pod_anti_affinity=anti))
+
+
+def test_what_selectors_of_pods_long_gone_counted_is_dropped() -> None:
+    here = cluster(node("n0", example_com__gpu="4"), node("n1"))
+    stays = apart("stays")
+    here.hold("stays", here.class_of(stays), "n0")
+    for number in range(200):
+        gone = apart(f"gone-{number}")
+        here.hold("gone", here.class_of(gone), "n1")
+        here.release("gone")
+    assert here.is_overgrown
+
+    here.begin_anew()
+    for _ in range(2):
+        here.hold("stays", here.class_of(stays), "n0")
+    here.settle()
+
+    assert not here.is_overgrown
+    assert here.check() == []
+    assert len(here.snapshot().used) == 6 + 1 + 2
+    assert cpu_used(here, "n0") == 1000
+
+
+def test_a_scheduler_that_lives_long_does_not_grow() -> None:
+    """Pod after pod, each with a selector of its own; what is left over stays bounded."""
+    stage = Stage()
+    stage.add(*(stage_node(f"n{number}") for number in range(2)))
+    for number in range(150):
+        name = f"job-{number}"
+        made = apart(name)
+        meta = msgspec.structs.replace(made.metadata, uid=f"pod-{name}")
+        spec = msgspec.structs.replace(made.spec, scheduler_name="tutti")
+        stage.add(msgspec.structs.replace(made, metadata=meta, spec=spec))
+        stage.play()
+        assert stage.bound(name) == 1
+        stage.remove(name)
+    stage.play()
+
+    assert stage.engine.check() == []
+    assert len(stage.engine.cluster.snapshot().used) < 300

@@ -188,9 +188,7 @@ class Engine:
         """Decide, as far as the budget of work goes. While the Lease isn't held: nothing."""
         self._now = now
         if self._held and self._synced:
-            if self._generation != self.cluster.generation:
-                self._generation = self.cluster.generation
-                self.intake.class_all_again()
+            self._tell_pods_apart()
             self._recover(now)
             rounds = self._rounds
             rounds.begin()
@@ -204,6 +202,15 @@ class Engine:
             self._write_intent(now)
         actions, self.flights.outbox = self.flights.outbox, []
         return actions
+
+    def _tell_pods_apart(self) -> None:
+        """Ask for all classes again where pods may have to be told apart, or most are long gone."""
+        if self.cluster.is_overgrown:
+            self.cluster.begin_anew()
+        while self._generation != self.cluster.generation:
+            self._generation = self.cluster.generation
+            self.intake.class_all_again()
+            self.cluster.settle()
 
     def next_wake(self) -> float | None:
         """When `turn` has something to do even if nothing happens; in the past: at once."""

@@ -1,0 +1,71 @@
+"""The two tables `[resource, node]`, what there is and what is in use, as they grow both ways."""
+
+from collections.abc import Hashable
+from typing import TypeVar
+
+from tutti.core import columns
+from tutti.core.relations import Carried, Counted
+from tutti.core.resources import FIXED, Port, Table
+
+_What = TypeVar("_What", bound=Hashable)
+
+
+class Tables:
+    """Which resource, port or count has which row, and the amounts in them."""
+
+    def __init__(self, nodes: int) -> None:
+        self.resources = {name: row for row, name in enumerate(FIXED)}
+        self.ports: dict[Port, int] = {}
+        self.counted: dict[Counted, int] = {}
+        self.carried: dict[Carried, int] = {}
+        self.allocatable = columns.amounts(len(FIXED), nodes)
+        self.used = columns.amounts(len(FIXED), nodes)
+
+    @property
+    def counts(self) -> int:
+        """How many rows are there for what pods ask about others."""
+        return len(self.counted) + len(self.carried)
+
+    def row_of(self, known: dict[_What, int], what: _What) -> int:
+        """The row of a resource, a port or a count, which gets one when it is new."""
+        if what not in known:
+            known[what] = len(self.used)
+            self.allocatable = columns.with_more_rows(self.allocatable, 1)
+            self.used = columns.with_more_rows(self.used, 1)
+        return known[what]
+
+    def resource_row(self, name: str) -> int:
+        return self.row_of(self.resources, name)
+
+    def widen(self, nodes: int) -> None:
+        self.allocatable = columns.widened(self.allocatable, nodes)
+        self.used = columns.widened(self.used, nodes)
+
+    def drop_counts(self) -> None:
+        """Forget ports and counts, and all that is in use: only resources keep their rows."""
+        kept = sorted(self.resources.items(), key=lambda item: item[1])
+        self.allocatable = self.allocatable[[row for _, row in kept]]
+        self.used = columns.amounts(*self.allocatable.shape)
+        self.resources = {name: row for row, (name, _) in enumerate(kept)}
+        self.ports, self.counted, self.carried = {}, {}, {}
+
+    def view(self) -> Table:
+        return Table(self.resources, self.ports, self.counted, self.carried)
+
+    def like_these(self, nodes: int) -> "Tables":
+        """Tables of the same rows with nothing in them."""
+        made = Tables(nodes)
+        made.resources, made.ports = self.resources, self.ports
+        made.counted, made.carried = self.counted, self.carried
+        made.allocatable = columns.amounts(len(self.allocatable), nodes)
+        made.used = columns.amounts(len(self.used), nodes)
+        return made
+
+    def amounts_of(self, node: int) -> dict[str, int]:
+        """What both tables say about one node, in words."""
+        rows = (*self.resources.items(), *self.ports.items(), *self.counted.items())
+        return {
+            f"{table} {what}": int(amounts[row, node])
+            for what, row in (*rows, *self.carried.items())
+            for table, amounts in (("allocatable", self.allocatable), ("used", self.used))
+        }
