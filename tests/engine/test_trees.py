@@ -24,6 +24,7 @@ from tutti.api.scheduling import (
 from tutti.engine.messages import (
     Bind,
     Edition,
+    Note,
     UndoBind,
     WorkloadGone,
     WorkloadSeen,
@@ -434,8 +435,12 @@ def test_a_group_that_asks_for_topology_waits_and_says_so(stage):
 def test_where_composites_are_not_served_a_parent_means_nothing(stage):
     stage.tell(Edition(composites=False, group_status=True))
     stage.add(node("n0"), gang("g", 1, parent="left-over"), *members("g", 1))
-    stage.play()
+    stage.play(60)
     assert stage.bound() == 1
+    [warning] = [note for note in stage.logged(Note) if note.type == "Warning"]
+    assert warning.message == (
+        'parent "left-over" is ignored: this API server serves no CompositePodGroups'
+    )
 
 
 def test_a_composite_that_goes_leaves_its_children_waiting(stage):

@@ -126,6 +126,7 @@ class Engine:
                 self._edition = event
                 self.forest.use_composites(composites)
                 self._speaker.words.group_status = group_status
+                self._speaker.words.composites = composites
             case Synced():
                 self._synced = True
             case LeaseHeld(units):

@@ -23,6 +23,7 @@ INITIALLY = {
     "PodGroup": "PodGroupInitiallyScheduled",
     "CompositePodGroup": "CompositePodGroupInitiallyScheduled",
 }
+IGNORED = "ParentIgnored"
 GATED_TEXT = "Scheduling is blocked due to non-empty scheduling gates"
 LONGEST_NOTE = 1024
 
@@ -55,6 +56,7 @@ class Words:
         self._refresh_interval = refresh_interval
         self._said_at: dict[str, float] = {}
         self.group_status = True
+        self.composites = True
 
     def of_root(
         self, root: Group, refusal: Refusal | None, now: float
@@ -66,6 +68,7 @@ class Words:
         for group in root.all():
             view = outlook(group, root, refusal)
             actions.extend(self._about_group(group, root, view, refusal))
+            actions.extend(self._about_parent(group))
             for member, word in _pod_words(group, root, view, refusal):
                 if member.said == (word.reason, word.message):
                     continue
@@ -99,6 +102,16 @@ class Words:
         elif refusal is not None and not group.tally.standing and waiting_for(group) is None:
             said = _upstream(group, root, refusal)
             yield from _say(group, condition, "False", "Unschedulable", said)
+
+    def _about_parent(self, group: Group) -> Iterator[Action]:
+        """Where composite groups aren't served, a parent that is left over means nothing."""
+        ref, made = group.ref, group.object
+        if self.composites or ref is None or made is None or IGNORED in group.said:
+            return
+        if parent := made.spec.parent_composite_pod_group_name:
+            message = f'parent "{parent}" is ignored: this API server serves no CompositePodGroups'
+            group.said[IGNORED] = ("", "", message)
+            yield Note(ref, "Warning", IGNORED, "Scheduling", message)
 
 
 def is_scheduled(group: Group) -> bool:
