@@ -12,7 +12,7 @@ from tutti.core.columns import Codes
 from tutti.core.pods import Taint
 from tutti.core.resources import CPU, FIXED, MEMORY, PODS, SCORED_CPU, SCORED_MEMORY
 from tutti.core.snapshot import Label, Nodes
-from tutti.engine.asks import full_name, is_counted
+from tutti.engine.asks import is_counted
 from tutti.engine.tables import Tables
 
 Images: TypeAlias = tuple[api.ContainerImage, ...]
@@ -196,7 +196,8 @@ def face_of(node: api.Node) -> Face:
 
 
 def _sizes(images: Images) -> dict[str, int]:
-    return {full_name(name): image.size_bytes for image in images for name in image.names or ()}
+    """By name as the node has it: one without a tag is nobody's, as for kube-scheduler."""
+    return {name: image.size_bytes for image in images for name in image.names or ()}
 
 
 _Value = TypeVar("_Value", str, tuple[Taint, ...], tuple[str, ...])

@@ -1,5 +1,6 @@
 """The arguments of plugins: how a profile's rules differ from the usual ones."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
@@ -7,7 +8,7 @@ import msgspec
 
 from tutti.api.core_v1 import NodeAffinity
 from tutti.core.filters import Filter
-from tutti.core.filters.labels import EnforcedAffinity
+from tutti.core.filters.labels import EnforcedAffinity, matches_selector
 from tutti.core.scores.neighbours import GoodCompany
 from tutti.core.scores.nodes import PreferredAffinity
 from tutti.core.scores.resources import (
@@ -141,11 +142,19 @@ class NodeAffinityArgs(_Args, frozen=True, kw_only=True):
         filters = chosen.filters
         if added.required is not None:
             enforced = Filter("NodeAffinity", ENFORCED, EnforcedAffinity(terms_of(added.required)))
-            filters = (*filters, enforced)
+            filters = tuple(_with(enforced, filters))
         return replace(chosen, filters=filters, node_scores=scores)
 
     def check(self, path: str) -> None:
         """Terms that can't be read are met by no node, as in a pod."""
+
+
+def _with(enforced: Filter, filters: Iterable[Filter]) -> Iterator[Filter]:
+    """The profile's terms are asked just before the pod's own, and where those are."""
+    for rule in filters:
+        if rule.passes is matches_selector:
+            yield enforced
+        yield rule
 
 
 class SpreadArgs(_Args, frozen=True, kw_only=True):
