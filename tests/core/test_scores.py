@@ -173,3 +173,10 @@ def test_115_images_at_hand(size_mib: int, nodes_with_it: int, score: int) -> No
     worth = images_at_hand(here.snapshot().nodes, cls)
 
     assert (0 if worth is None else int(worth[0])) == score
+
+
+def test_115_an_image_that_a_node_lists_without_a_tag_is_never_found() -> None:
+    here = cluster(node("a", images={"web": 900 << 20}), node("b"))
+    cls = here.class_of(pod(containers=[container(image="web")]))
+
+    assert images_at_hand(here.snapshot().nodes, cls) is None

@@ -206,7 +206,7 @@ def test_122_strategies_and_their_shapes() -> None:
     )
 
 
-def test_111_added_affinity_holds_for_every_pod() -> None:
+def test_111_added_affinity_holds_for_every_pod_and_before_its_own() -> None:
     here = cluster(node("a", labels={"pool": "batch"}), node("b"))
     required = {
         "nodeSelectorTerms": [
@@ -219,7 +219,9 @@ def test_111_added_affinity_holds_for_every_pod() -> None:
             addedAffinity={"requiredDuringSchedulingIgnoredDuringExecution": required},
         )
     )
-    root = Leaf("pod", (Batch(here.class_of(pod()), ("uid",)),), quorum=1)
+    root = Leaf(
+        "pod", (Batch(here.class_of(pod(node_selector={"pool": "gpu"})), ("uid",)),), quorum=1
+    )
 
     decided = plan(trial(here, profile=profile), root)
 
