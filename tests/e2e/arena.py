@@ -131,8 +131,7 @@ class Arena:
 
     async def mend_nodes(self) -> None:
         """All are there, and open to everybody."""
-        there = await self.client.list(registry.NODES, into=Node, label=f"pool={self.namespace}")
-        names = {node.metadata.name for node in there.items}
+        names = await self._nodes_there()
         for name in self.nodes:
             if name not in names:
                 await self.make_node(name)
@@ -222,8 +221,12 @@ class Arena:
         for scheduler in self._schedulers:
             scheduler.end(signal.SIGKILL)
         await self.wipe()
-        for name in self.nodes:
+        for name in await self._nodes_there():
             await self.client.delete(registry.NODES, None, name)
+
+    async def _nodes_there(self) -> set[str]:
+        there = await self.client.list(registry.NODES, into=Node, label=f"pool={self.namespace}")
+        return {node.metadata.name for node in there.items}
 
     def watches(self) -> Iterable[Any]:
         yield self._pods.run(self._saw_pod)

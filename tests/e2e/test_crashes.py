@@ -5,6 +5,7 @@ has a narrow wire to the server, so that there is such a time. Only kills count 
 server shows a part of the unit, and not its quorum.
 """
 
+import asyncio
 import itertools
 import os
 import random
@@ -56,15 +57,18 @@ class Case:
     foreign: int
     share: float
     """Which part of it is bound when the kill comes."""
+    twice: bool
+    """Whether the next one is killed, too, at the first thing that it completes or undoes."""
 
     def __str__(self) -> str:
         run = "second run" if self.second_run else "first run"
-        return f"{self.make.__name__}, {run}, {self.trouble.value[0]}"
+        twice = ", killed again" if self.twice else ""
+        return f"{self.make.__name__}, {run}, {self.trouble.value[0]}{twice}"
 
 
 def cases() -> Iterator[Case]:
     """The same in every run of the tests."""
-    chance = random.Random(7)
+    chance = random.Random(207)
     all_kinds = list(itertools.product((gang, tree, tower), (False, True), Trouble))
     while True:
         for make, second_run, trouble in chance.sample(all_kinds, len(all_kinds)):
@@ -75,6 +79,7 @@ def cases() -> Iterator[Case]:
                 same_identity=chance.random() < 0.5,
                 foreign=chance.choice((0, FOREIGN)),
                 share=chance.uniform(0.1, 0.7),
+                twice=chance.random() < 0.25,
             )
 
 
@@ -87,17 +92,18 @@ async def test_killed_amid_a_gang_or_a_tree_it_leaves_it_whole_or_not_at_all(
             assert number <= 2 * KILLS + 2, (
                 f"of {number - 1} kills only {seen.total()} came in time"
             )
-            part = await play(arena, case, case.make(f"unit-{number}"))
-            if part:
+            story = await play(arena, case, case.make(f"unit-{number}"))
+            if story:
                 seen[str(case)] += 1
-                print(f"{seen.total():3} {case}: killed with {part} bound", flush=True)
+                print(f"{seen.total():3} {case}: {story}", flush=True)
             if seen.total() == KILLS:
                 break
     print(f"{KILLS} kills seen in the middle, of {number}; {len(seen)} kinds")
 
 
-async def play(arena: Arena, case: Case, unit: Unit) -> int:
-    """How many members were bound when the kill came; 0 if it didn't come in the middle."""
+async def play(arena: Arena, case: Case, unit: Unit) -> str:
+    """What was seen; nothing if the kill didn't come in the middle."""
+    story = ""
     await arena.make(unit)
     if case.second_run:
         await has_run(arena, unit)
@@ -110,16 +116,21 @@ async def play(arena: Arena, case: Case, unit: Unit) -> int:
         forbidden = await befall(arena, case.trouble, unit)
         lost = set(arena.gone)
         before = arena.bound(unit)
-        await recovers(arena, case, unit, without(foreign, lost))
+        stay = without(foreign, lost)
+        if case.twice and before != stay:
+            await kill_when(arena, lambda: arena.bound(unit) != before)
+        seconds = await recovers(arena, case, unit, stay)
 
         undone = [pod for uid, pod in arena.gone.items() if uid not in lost]
         assert marks(undone) <= ours
         assert len(undone) == 0 or not case.trouble.leaves_room
         came = without(arena.bound(unit), before)
         assert forbidden.isdisjoint(came.values())
-        assert arena.bound(others) == standing
+        assert arena.bound(others) == without(standing, lost)
+        ending = "whole" if case.trouble.leaves_room else "undone"
+        story = f"{part} of {unit.total} bound, {ending} {seconds:.1f} s after the restart"
     await tidy(arena)
-    return part
+    return story
 
 
 async def has_run(arena: Arena, unit: Unit) -> None:
@@ -142,17 +153,22 @@ async def somebody_elses_half(arena: Arena, name: str) -> tuple[Unit, dict[str, 
 
 async def killed_amid(arena: Arena, case: Case, unit: Unit) -> int:
     enough = case.foreign + 1 + int(case.share * (unit.total - case.foreign))
-    arena.wire.pace = PACE_S
-    scheduler = arena.start_scheduler("--identity", "first", on_the_wire=True)
-    await arena.until(lambda: len(arena.bound(unit)) >= enough, 30)
-    scheduler.end(signal.SIGKILL)
-    arena.wire.cut()
-    arena.wire.pace = 0
+    await kill_when(arena, lambda: len(arena.bound(unit)) >= enough)
     bound = await arena.listed(unit)
     uids = {pod.metadata.uid for pod in bound}
     await arena.until(lambda: arena.bound(unit).keys() == uids, 20)
     amid = len(bound) > case.foreign and not unit.stands(per_gang(bound))
     return len(bound) if amid else 0
+
+
+async def kill_when(arena: Arena, true: Callable[[], bool]) -> None:
+    """What a scheduler had on the wire is lost with it."""
+    arena.wire.pace = PACE_S
+    scheduler = arena.start_scheduler("--identity", "first", on_the_wire=True)
+    await arena.until(true, 30)
+    scheduler.end(signal.SIGKILL)
+    arena.wire.cut()
+    arena.wire.pace = 0
 
 
 async def befall(arena: Arena, trouble: Trouble, unit: Unit) -> set[str]:
@@ -181,19 +197,26 @@ async def befall(arena: Arena, trouble: Trouble, unit: Unit) -> set[str]:
             return set(arena.nodes)
 
 
-async def recovers(arena: Arena, case: Case, unit: Unit, foreign: dict[str, str]) -> None:
-    """Whole, or as if nobody but others had ever bound any of it."""
+async def recovers(arena: Arena, case: Case, unit: Unit, foreign: dict[str, str]) -> float:
+    """Whole, or as if nobody but others had ever bound any of it; after how many seconds."""
+    clock = asyncio.get_running_loop().time
+    began = clock()
     identity = "first" if case.same_identity else "second"
     scheduler = arena.start_scheduler("--identity", identity)
     if case.trouble.leaves_room:
         await arena.until(lambda: arena.is_whole(unit), RECOVERED_S)
+        seconds = clock() - began
         await arena.until(lambda: arena.said_scheduled(unit) == {True} and not arena.units, 20)
-        assert arena.bound(unit).items() >= foreign.items()
     else:
         await arena.until(lambda: arena.bound(unit) == foreign, RECOVERED_S)
+        seconds = clock() - began
         await arena.until(lambda: not arena.units, 20)
         assert arena.said_scheduled(unit) == {case.second_run}
     scheduler.end()
+    left = {pod.metadata.uid: pod.spec.node_name for pod in await arena.listed(unit)}
+    assert left.items() >= foreign.items()
+    assert len(left) == (unit.total if case.trouble.leaves_room else len(foreign))
+    return seconds
 
 
 async def tidy(arena: Arena) -> None:
