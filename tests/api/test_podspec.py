@@ -9,6 +9,13 @@ from tutti.api.schema import load
 from tutti.api.shapes import List, Nested
 
 
+def apart_in(labels: dict[str, str]) -> dict[str, object]:
+    """Keep away from pods of the namespaces that carry these labels."""
+    term = {"topologyKey": "zone", "namespaceSelector": {"matchLabels": labels}}
+    terms = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+    return {"affinity": {"podAntiAffinity": terms}}
+
+
 @pytest.mark.parametrize(
     ("spec", "fields"),
     [
@@ -32,6 +39,15 @@ from tutti.api.shapes import List, Nested
             {"resourceClaims": [{"name": "gpu", "resourceClaimName": "x"}]},
             ["spec.resourceClaims"],
             id="a device claim",
+        ),
+        pytest.param(apart_in({"kubernetes.io/metadata.name": "a"}), [], id="a namespace by name"),
+        pytest.param(
+            apart_in({"team": "a"}),
+            [
+                "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]"
+                ".namespaceSelector"
+            ],
+            id="namespaces by their labels",
         ),
     ],
 )

@@ -13,6 +13,7 @@ from tutti.api.meta import LabelSelector, LabelSelectorRequirement
 ZONES = ("a", "b", "c")
 IMAGES = ("web:1", "registry:5000/db:latest")
 SIZES = (10 << 20, 300 << 20, 1500 << 20)
+OTHER_NAMESPACE = LabelSelector(match_labels={"kubernetes.io/metadata.name": "other"})
 APPS = ("web", "db")
 KEYS = ("zone", "kubernetes.io/hostname", "generation")
 GENERATIONS = ("1", "2", "x")
@@ -165,7 +166,7 @@ def affinity_terms() -> st.SearchStrategy[api.PodAffinityTerm]:
         topology_key=st.sampled_from(KEYS),
         label_selector=selectors(),
         namespaces=st.sampled_from(((), (), ("default", "other"))),
-        namespace_selector=st.sampled_from((None, None, LabelSelector())),
+        namespace_selector=st.sampled_from((None, None, LabelSelector(), OTHER_NAMESPACE)),
         match_label_keys=st.sampled_from(((), ("tier",))),
         mismatch_label_keys=st.sampled_from(((), (), ("app",))),
     )

@@ -19,7 +19,7 @@ from tutti.api.core_v1 import (
     Taint,
     TopologySpreadConstraint,
 )
-from tutti.api.meta import LabelSelector
+from tutti.api.meta import LabelSelector, ObjectMeta
 
 Tie = Callable[[str], int]
 
@@ -320,7 +320,9 @@ def affinity_of(pod: Pod, side: str) -> PodAffinity:
 
 
 def speaks_of(term: PodAffinityTerm, owner: Pod, other: Pod) -> bool:
-    if term.namespace_selector == LabelSelector():
+    named = {"kubernetes.io/metadata.name": other.metadata.namespace}
+    namespace = Pod(metadata=ObjectMeta(name="namespace", labels=named))
+    if term.namespace_selector is not None and label_selects(term.namespace_selector, namespace):
         in_namespace = True
     elif term.namespaces or term.namespace_selector is not None:
         in_namespace = other.metadata.namespace in term.namespaces

@@ -180,9 +180,22 @@ def test_114_pods_that_run_keep_others_away() -> None:
 
 @pytest.mark.parametrize(
     ("selector", "fits"),
-    [pytest.param(None, True, id="own alone"), pytest.param(LabelSelector(), False, id="all")],
+    [
+        pytest.param(None, True, id="none: the pod's own"),
+        pytest.param(LabelSelector(), False, id="empty: every"),
+        pytest.param(
+            LabelSelector(match_labels={"kubernetes.io/metadata.name": "other"}),
+            False,
+            id="one by its name",
+        ),
+        pytest.param(
+            LabelSelector(match_labels={"kubernetes.io/metadata.name": "third"}),
+            True,
+            id="another by its name",
+        ),
+    ],
 )
-def test_114_an_empty_namespace_selector_speaks_of_every_namespace(
+def test_114_a_namespace_selector_says_whose_pods_a_term_speaks_of(
     selector: LabelSelector | None, fits: bool
 ) -> None:
     here = cluster(*racks(("4",)))

@@ -91,7 +91,7 @@ TERM: Final[Mapping[str, Bearing]] = {
     "labelSelector": HONOURED,
     "matchLabelKeys": HONOURED,
     "mismatchLabelKeys": HONOURED,
-    "namespaceSelector": REPORTED,  # but for the empty one: every namespace
+    "namespaceSelector": REPORTED,  # but for one that is empty, or goes by the name alone
     "namespaces": HONOURED,
     "topologyKey": HONOURED,
 }
@@ -205,17 +205,21 @@ def _reported(pod: Pod) -> Iterator[str]:
 
 
 def _reported_terms(side: str, affinity: PodAffinity | None) -> Iterator[str]:
-    """Terms that choose namespaces by their labels, which nobody here reads yet."""
+    """Terms that choose namespaces by labels other than the name, which nobody here reads yet."""
     affinity = affinity or PodAffinity()
     for index, term in enumerate(affinity.required):
-        if term.namespace_selector not in (None, EVERY_NAMESPACE):
+        if _asks_for_labels(term.namespace_selector):
             yield f"spec.affinity.{side}.{REQUIRED}[{index}].namespaceSelector"
     for index, weighted in enumerate(affinity.preferred):
-        if weighted.pod_affinity_term.namespace_selector not in (None, EVERY_NAMESPACE):
+        if _asks_for_labels(weighted.pod_affinity_term.namespace_selector):
             yield f"spec.affinity.{side}.{PREFERRED}[{index}].podAffinityTerm.namespaceSelector"
 
 
-EVERY_NAMESPACE: Final = LabelSelector()
+def _asks_for_labels(namespaces: LabelSelector | None) -> bool:
+    if namespaces is None:
+        return False
+    keys = (*namespaces.match_labels, *(rule.key for rule in namespaces.match_expressions))
+    return any(key != "kubernetes.io/metadata.name" for key in keys)
 
 
 def _sources(volume: Volume) -> Iterator[str]:

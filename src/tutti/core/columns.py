@@ -65,11 +65,6 @@ def no_fractions(length: int) -> Fractions:
     return np.zeros(length)
 
 
-def fractions(part: Amounts, whole: Amounts) -> Fractions:
-    """Part of the whole as a fraction; of nothing, nothing."""
-    return np.divide(part, whole, out=np.zeros(np.broadcast(part, whole).shape), where=whole != 0)
-
-
 def truncated(values: Fractions) -> Amounts:
     """Whole numbers, cut off towards zero."""
     return values.astype(np.int64)

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+NAME_LABEL = "kubernetes.io/metadata.name"
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -45,18 +47,27 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """The pods that a term speaks of. `namespaces` None stands for all, `rules` None for no pod."""
+    """The pods that a term speaks of. `namespaces` None stands for all, `rules` None for no pod.
+
+    `namespace_rules` are about the name, which every namespace carries as a label; None for none.
+    """
 
     namespaces: tuple[str, ...] | None
     rules: tuple[Rule, ...] | None
+    namespace_rules: tuple[Rule, ...] | None = None
 
     def includes(self, pod: Identity) -> bool:
         if self.rules is None:
             return False
-        if self.namespaces is not None and pod.namespace not in self.namespaces:
-            return False
         labels = dict(pod.labels)
-        return all(rule.holds(labels) for rule in self.rules)
+        return self._reaches(pod.namespace) and all(rule.holds(labels) for rule in self.rules)
+
+    def _reaches(self, namespace: str) -> bool:
+        if self.namespaces is None or namespace in self.namespaces:
+            return True
+        if self.namespace_rules is None:
+            return False
+        return all(rule.holds({NAME_LABEL: namespace}) for rule in self.namespace_rules)
 
 
 @dataclass(frozen=True, slots=True)

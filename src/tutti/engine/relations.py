@@ -74,17 +74,21 @@ def relations_of(pod: api.Pod, rows: CountRows) -> Relations:
 
 
 def audience_of(term: api.PodAffinityTerm, pod: api.Pod) -> Audience:
-    """Whom a term speaks of. An empty namespace selector stands for every namespace."""
+    """Whom a term speaks of. An empty namespace selector stands for every namespace.
+
+    One that asks for other labels than the name doesn't come this far: it is reported on the pod.
+    """
     namespaces: tuple[str, ...] | None = tuple(sorted(term.namespaces))
     if term.namespace_selector == LabelSelector():
         namespaces = None
     elif not namespaces and term.namespace_selector is None:
         namespaces = (pod.metadata.namespace,)
+    namespace_rules = _rules(term.namespace_selector, ())
     labels = pod.metadata.labels
     merged = _merged(term.match_label_keys, "In", labels) + _merged(
         term.mismatch_label_keys, "NotIn", labels
     )
-    return Audience(namespaces, _rules(term.label_selector, merged))
+    return Audience(namespaces, _rules(term.label_selector, merged), namespace_rules)
 
 
 def _attraction(

@@ -84,13 +84,22 @@ class BalancedAllocation:
     resources: tuple[str, ...] = ("cpu", "memory")
 
     def __call__(self, load: Load) -> Amounts | None:
-        rows = load.rows_of(self.resources)
-        asked = load.each(rows)
-        if not asked.any():
+        rows = self._rows(load)
+        if not len(rows):
             return None
-        rows = rows[np.isin(rows, NATIVE) | (asked[:, 0, 0] > 0)]
         evenness = _evenness(load, rows)
         return MOST // 2 + (MOST // 2 + evenness[1:] - evenness[:-1]) // 2
+
+    def _rows(self, load: Load) -> Rows:
+        """The resources that are compared: none for a pod that asks for none of them."""
+        key = self.resources, "balanced", len(load.snapshot.table.resources)
+        rows = load.cls.notes.get(key)
+        if not isinstance(rows, np.ndarray):
+            known = load.rows_of(self.resources).tolist()
+            asked = [row for row in known if load.cls.held.get(row, 0)]
+            kept = [row for row in known if row in NATIVE or row in asked] if asked else []
+            rows = load.cls.notes[key] = columns.rows(kept)
+        return rows
 
 
 def tightness(load: Load) -> Amounts:
@@ -142,14 +151,16 @@ def _scored(load: Load, resources: Weights) -> Scored:
 def _averaged(scores: Amounts, capacity: Amounts, weights: Amounts) -> Amounts:
     """Over the resources that each node has any of."""
     there = weights * (capacity > 0)
-    return (scores * there).sum(axis=0) // np.maximum(there.sum(axis=0), 1)
+    return np.add.reduce(scores * there) // np.maximum(np.add.reduce(there), 1)
 
 
 def _evenness(load: Load, rows: Rows) -> Amounts:
     """100 where all resources are used to the same fraction, less the further they are apart."""
     capacity = load.capacity(rows)
     has = capacity > 0
-    used = np.minimum(columns.fractions(load.used(rows, load.depth + 1), capacity), 1.0)
+    used = load.used(rows, load.depth + 1) / np.maximum(capacity, 1)
+    np.minimum(used, 1.0, out=used)
+    used *= has
     count = has.sum(axis=0)
     if len(rows) == 2:
         deviation = np.abs((used[0] - used[1]) / 2)
