@@ -16,20 +16,21 @@ def shown() -> str:
     return ended.stdout
 
 
-def test_it_shows_a_gang_that_starts_one_that_waits_and_that_one_starting(shown: str):
+def test_it_shows_a_gang_that_starts_and_a_job_that_waits_starts_and_finishes(shown: str):
     lines = shown.splitlines()
     story = [
         "  [P] pretrain  8 of 8 run",
-        "research, a gang of 12 pods with 4 GPUs each, waits: there is room for 10 of them.",
-        "  [R] research  12 of 12 run",
+        "research, a Job of 8 pods with 4 GPUs each, is a gang by itself.",
+        "  [R] research  8 of 8 run",
+        "  [R] research  8 of 8 have finished",
     ]
     places = [lines.index(line) for line in story]
     assert places == sorted(places)
 
 
 def test_the_gang_that_waits_says_why(shown: str):
-    waits = next(line for line in shown.splitlines() if "0 of 12 run" in line)
-    assert "10 fit" in waits
+    waits = next(line for line in shown.splitlines() if "0 of 8 run" in line)
+    assert "7 fit" in waits
     assert "Insufficient nvidia.com/gpu" in waits
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+import msgspec
+
 from tutti.api.core_v1 import (
     Container,
     Node,
@@ -12,7 +14,7 @@ from tutti.api.core_v1 import (
     ResourceRequirements,
     SchedulingGroup,
 )
-from tutti.api.meta import ObjectMeta
+from tutti.api.meta import ObjectMeta, OwnerReference
 from tutti.api.scheduling import Gang, PodGroup, PodGroupSpec, SchedulingPolicy
 from tutti.cli import picture
 from tutti.cli.report import Family
@@ -86,6 +88,19 @@ def test_the_legend_says_how_each_group_stands_and_keeps_to_its_width():
     assert lines[0] == "  [T] train  2 of 2 run"
     assert lines[1].startswith("  [E] eval   0 of 2 run; ")
     assert len(lines[1]) <= 40
+
+
+def test_a_group_is_called_after_its_job_and_says_when_that_is_done():
+    owner = OwnerReference(kind="Job", name="train", uid="u", controller=True)
+    made = gang("train-x1-train-pgt-0-y2")
+    made = msgspec.structs.replace(
+        made, metadata=msgspec.structs.replace(made.metadata, owner_references=(owner,))
+    )
+    pods = [pod(made.metadata.name, n, on="a", phase="Succeeded") for n in range(2)]
+    lines = list(
+        picture.legend(Family.of([made], (), pods), picture.styles([made]), colour=False, width=80)
+    )
+    assert lines == ["  [T] train  2 of 2 have finished"]
 
 
 def test_colours_add_nothing_but_colours():

@@ -31,6 +31,9 @@ SAMPLE = {"nodes": [{"name": "gpu", "layout": LAYOUT, "resources": HARDWARE}]}
 IN_RACK_3 = {cluster.ZONE: "zone-0", cluster.BLOCK: "block-1", cluster.RACK: "rack-3"}
 ONE_MORE = {"nodes": [{"name": "new", "count": 1, "resources": HARDWARE, "labels": IN_RACK_3}]}
 
+JOB_RUNS_S = 3.0
+"""How long the pods of the Job take: long enough to be seen."""
+
 PATIENCE_S = 15.0
 """How long the control plane may take to end."""
 
@@ -89,20 +92,23 @@ async def _play(stage: Stage) -> None:
     await stage.until("pretrain runs", lambda: stage.runs("pretrain"))
     await stage.tell("pretrain, a gang of 8 pods with 8 GPUs each, has started: all 8 together.")
 
-    await stage.add_gang("finetune", pods=6, gpus=4)
+    await stage.add_gang("finetune", pods=9, gpus=4)
     await stage.until("finetune runs", lambda: stage.runs("finetune"))
-    await stage.tell("finetune, a gang of 6 pods with 4 GPUs each, has started beside it.")
+    await stage.tell("finetune, a gang of 9 pods with 4 GPUs each, has started beside it.")
 
-    await stage.add_gang("research", pods=12, gpus=4)
+    await stage.add_job("research", pods=8, gpus=4, runs_for=JOB_RUNS_S)
     await stage.until("research is refused", lambda: stage.refused("research"))
     await stage.tell(
-        "research, a gang of 12 pods with 4 GPUs each, waits: there is room for 10 of them.",
-        "None is started, so no GPU is held by a job that can't run.",
+        "research, a Job of 8 pods with 4 GPUs each, is a gang by itself.",
+        "It waits: there is room for 7 of them. None is started, so no GPU is held in vain.",
     )
 
     await stage.add_nodes(ONE_MORE)
     await stage.until("research runs", lambda: stage.runs("research"))
-    await stage.tell("A node came to rack-3, and research has started: all 12 together.")
+    await stage.tell("A node came to rack-3, and research has started: all 8 together.")
+
+    await stage.until("research has finished", lambda: stage.finished("research"))
+    await stage.tell("research has finished: all 8 pods succeeded, and their GPUs are free again.")
 
 
 def _what_next(kubeconfig: Path, *, stays: bool) -> Iterator[str]:
@@ -114,14 +120,14 @@ def _what_next(kubeconfig: Path, *, stays: bool) -> Iterator[str]:
         yield f"  {tutti} apply -f examples/gang.yaml"
         return
     kubectl = "kubectl" if shutil.which("kubectl") else tutti
-    yield "All gangs run. Now you, from another terminal (Ctrl-C here ends it all):"
+    yield "That was all. Now you, from another terminal (Ctrl-C here ends it all):"
     yield ""
     yield f"  export KUBECONFIG={kubeconfig}"
-    yield f"  {kubectl} get podgroups,pods -o wide"
+    yield f"  {kubectl} get jobs,podgroups,pods -o wide"
     yield f"  {tutti} apply -f examples/gang.yaml"
-    yield f"  {tutti} why podgroup/example     # it waits …"
+    yield f"  {tutti} why podgroup/example"
     if shutil.which("kubectl"):
-        yield "  kubectl delete pods -l gang=pretrain     # … for this room"
+        yield "  kubectl create job mine --image=example.com/mine"
 
 
 @contextlib.asynccontextmanager

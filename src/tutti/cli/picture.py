@@ -27,9 +27,7 @@ def styles(groups: Sequence[PodGroup]) -> Styles:
     chosen: dict[str, tuple[str, int]] = {}
     for group, colour in zip(groups, cycle(COLOURS), strict=False):
         taken = {letter for letter, _ in chosen.values()}
-        letters = [
-            c for c in group.metadata.name.upper() + "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c.isalpha()
-        ]
+        letters = [c for c in title(group).upper() + "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c.isalpha()]
         letter = next((c for c in letters if c not in taken), "?")
         chosen[group.metadata.name] = (letter, colour)
     return chosen
@@ -57,12 +55,23 @@ def racks(
 
 def legend(family: Family, chosen: Styles, *, colour: bool, width: int) -> Iterator[str]:
     """A line for each group: how it stands, and why; cut to what a line can hold."""
-    longest = max((len(name) for name in chosen), default=0)
+    titles = {name: title(group) for name, group in family.groups.items() if name in chosen}
+    longest = max(map(len, titles.values()), default=0)
     for name, (letter, background) in chosen.items():
         if group := family.groups.get(name):
             mark = _painted(f" {letter} ", background) if colour else f"[{letter}]"
-            text = f" {name.ljust(longest)}  {_standing(of_group(group, family))}"
+            text = f" {titles[name].ljust(longest)}  {_standing(of_group(group, family))}"
             yield f"  {mark}{text if len(text) <= width - 6 else text[: width - 7] + '…'}"
+
+
+def title(group: PodGroup) -> str:
+    """What people call it: the name of the Job that it was made for, or its own."""
+    owner = group.metadata.controller
+    return owner.name if owner is not None and owner.kind == "Job" else group.metadata.name
+
+
+def succeeded(found: Report) -> int:
+    return sum(member.state == "Succeeded" for member in found.members)
 
 
 def running(found: Report) -> int:
@@ -72,6 +81,8 @@ def running(found: Report) -> int:
 def _standing(found: Report) -> str:
     if running(found) >= found.needs:
         return f"{running(found)} of {found.needs} run"
+    if succeeded(found) >= found.needs:
+        return f"{succeeded(found)} of {found.needs} have finished"
     if found.bound:
         return f"{found.bound} of {found.needs} have a node, {running(found)} run"
     return f"0 of {found.needs} run; {found.message}"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tutti.api.core_v1 import Node, Pod
-from tutti.api.registry import NODES, POD_GROUPS, PODS
+from tutti.api.registry import JOBS, NODES, POD_GROUPS, PODS
 from tutti.api.scheduling import PodGroup
 from tutti.cli import picture
 from tutti.cli.output import Trouble
@@ -13,7 +13,7 @@ from tutti.cli.report import Family, Report, of_group
 from tutti.cli.screen import Screen
 from tutti.kube.client import Client
 from tutti.kube.informer import Informer
-from tutti.pretend import cluster
+from tutti.pretend import cluster, kubelet
 
 NAMESPACE = "default"
 PATIENCE_S = 30.0
@@ -55,16 +55,26 @@ class Stage:
         for number in range(pods):
             await self._client.create(PODS, _pod(name, number, gpus), NAMESPACE)
 
+    async def add_job(self, name: str, *, pods: int, gpus: int, runs_for: float) -> None:
+        """A Job that runs all its indexes at once, and ends."""
+        await self._client.create(JOBS, _job(name, pods, gpus, runs_for), NAMESPACE)
+
     def size(self) -> int:
         return len(self._nodes.known)
 
     def report(self, gang: str) -> Report | None:
+        """How a group stands, by its own name or by that of its Job."""
         family = self._family()
-        return of_group(family.groups[gang], family) if gang in family.groups else None
+        groups = [g for g in family.groups.values() if gang in (g.metadata.name, picture.title(g))]
+        return of_group(groups[0], family) if groups else None
 
     def runs(self, gang: str) -> bool:
         found = self.report(gang)
         return found is not None and picture.running(found) >= found.needs
+
+    def finished(self, gang: str) -> bool:
+        found = self.report(gang)
+        return found is not None and picture.succeeded(found) >= found.needs
 
     def refused(self, gang: str) -> bool:
         """Whether the scheduler has looked at all of it and said no."""
@@ -126,15 +136,40 @@ def _group(name: str, pods: int) -> dict[str, Any]:
 
 
 def _pod(group: str, number: int, gpus: int) -> dict[str, Any]:
-    amounts = {"cpu": "4", picture.GPU: str(gpus)}
-    container = {
-        "name": "main",
-        "image": "registry.k8s.io/pause:3.10",
-        "resources": {"requests": amounts, "limits": amounts},
-    }
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": f"{group}-{number:02}", "labels": {"gang": group}},
-        "spec": {"schedulingGroup": {"podGroupName": group}, "containers": [container]},
+        "spec": {
+            "schedulingGroup": {"podGroupName": group},
+            "containers": [_container(gpus)],
+        },
+    }
+
+
+def _job(name: str, pods: int, gpus: int, runs_for: float) -> dict[str, Any]:
+    template = {
+        "metadata": {"annotations": {kubelet.RUNS_FOR: str(runs_for)}},
+        "spec": {"restartPolicy": "Never", "containers": [_container(gpus)]},
+    }
+    spec = {
+        "parallelism": pods,
+        "completions": pods,
+        "completionMode": "Indexed",
+        "template": template,
+    }
+    return {
+        "apiVersion": JOBS.api_version,
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def _container(gpus: int) -> dict[str, Any]:
+    amounts = {"cpu": "4", picture.GPU: str(gpus)}
+    return {
+        "name": "main",
+        "image": "registry.k8s.io/pause:3.10",
+        "resources": {"requests": amounts, "limits": amounts},
     }
