@@ -62,6 +62,16 @@ def opened_elsewhere(folder: Path) -> str:
     return ended.stdout or ended.stderr
 
 
+def test_what_is_no_database_is_refused_and_not_kept_open(tmp_path: Path) -> None:
+    database = tmp_path / "tutti.db"
+    database.write_bytes(b"no database at all, and longer than a header of one" * 20)
+
+    with pytest.raises(Failed, match="not a database"):
+        Store.open(tmp_path)
+
+    assert database not in {link.resolve() for link in Path("/proc/self/fd").iterdir()}
+
+
 async def test_a_newer_schema_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     await Store.open(tmp_path).close()
     database = tmp_path / "tutti.db"

@@ -30,12 +30,10 @@ class Database:
         self._lock = None if folder is None else _locked(folder)
         try:
             if folder is None:
-                self.writer = self.reader = _connection(":memory:")
-                _prepare(self.writer, None)
+                self.writer = self.reader = _prepared(":memory:", None)
             else:
                 self._file = _private_file(folder / DATABASE)
-                self.writer = _connection(self._file)
-                _prepare(self.writer, folder)
+                self.writer = _prepared(self._file, folder)
                 self.reader = self._another_reader()
         except BaseException as error:
             self._unlock()
@@ -105,11 +103,21 @@ def _connection(file: Path | str) -> sqlite3.Connection:
     return sqlite3.connect(file, isolation_level=None, check_same_thread=False)
 
 
+def _prepared(file: Path | str, folder: Path | None) -> sqlite3.Connection:
+    """A connection to a database of ours; one that turns out to be none is not left open."""
+    connection = _connection(file)
+    try:
+        _prepare(connection, folder)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def _prepare(connection: sqlite3.Connection, folder: Path | None) -> None:
     """Check the version before anything is written, then make the tables if there are none."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA_VERSION:
-        connection.close()
         raise NewerSchema(
             f"{folder} has data of schema {version}; this version of Tutti knows {SCHEMA_VERSION}"
         )
