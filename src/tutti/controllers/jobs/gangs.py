@@ -26,6 +26,8 @@ MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 OURSELVES: Final = "tutti"
 
 Manifest = dict[str, Any]
+Ref = tuple[str, str, str, str]
+"""Namespace, API group, kind and name of a controller."""
 
 
 class Rule(Enum):
@@ -52,8 +54,9 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Something that the Job's pods can't do without isn't there yet."""
+    """The Workload of the Job's controller, or its template, isn't there yet."""
 
+    parent: Ref
     why: str
 
 

@@ -17,14 +17,12 @@ from tutti.api.meta import ObjectMeta
 from tutti.api.registry import POD_GROUPS, WORKLOADS, Storage
 from tutti.api.scheduling import PodGroup, PodGroupTemplate, Workload
 from tutti.controllers.jobs import gangs, names
-from tutti.controllers.jobs.gangs import Fallback, Manifest, Missing, Role, Rule
+from tutti.controllers.jobs.gangs import Fallback, Manifest, Missing, Ref, Role, Rule
 from tutti.controllers.jobs.metrics import JobMetrics
 from tutti.controllers.recorder import Recorder
 from tutti.kube.client import Client
 
 G = TypeVar("G", Workload, PodGroup)
-Ref = tuple[str, str, str, str]
-"""Namespace, API group, kind and name of a controller."""
 
 
 class Groups:
@@ -117,15 +115,16 @@ class Groups:
         owner = job.metadata.controller
         assert owner is not None  # a delegated Job has one
         group, _, _ = owner.api_version.rpartition("/")
-        parents = self._by_controller.get((job.metadata.namespace, group, owner.kind, owner.name))
+        ref = (job.metadata.namespace, group, owner.kind, owner.name)
+        parents = self._by_controller.get(ref)
         name = job.metadata.annotations[gangs.TEMPLATE_NAME]
         if not parents:
-            return self._waits(job, f"for a Workload of {owner.kind} {owner.name}")
+            return self._waits(job, ref, f"for a Workload of {owner.kind} {owner.name}")
         parent = min(parents.values(), key=lambda workload: workload.metadata.name)
         template = gangs.delegated_template(parent, name)
         if template is None:
             where = f"Workload {parent.metadata.name}"
-            return self._waits(job, f"for a template {name} in {where}")
+            return self._waits(job, ref, f"for a template {name} in {where}")
         return await self._make_group(job, parent, template)
 
     def _kept(self, job: Job) -> PodGroup | None:
@@ -220,10 +219,10 @@ class Groups:
     def _falls_back(self, job: Job, fallback: Fallback) -> None:
         self._recorder.warning(about(job), "WorkloadIgnored", fallback.why)
 
-    def _waits(self, job: Job, what: str) -> Missing:
+    def _waits(self, job: Job, parent: Ref, what: str) -> Missing:
         text = f"Job {job.metadata.name} waits {what}"
         self._recorder.warning(about(job), "WaitingForWorkload", text)
-        return Missing(text)
+        return Missing(parent, text)
 
 
 def about(job: Job) -> ObjectReference:

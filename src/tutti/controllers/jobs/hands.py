@@ -17,7 +17,7 @@ from tutti.api.errors import ApiError, Conflict, NotFound, Unanswered
 from tutti.api.registry import JOBS, POD_GROUPS, PODS, WORKLOADS
 from tutti.api.scheduling import PodGroup, Workload
 from tutti.controllers.jobs import facts, making, unseen
-from tutti.controllers.jobs.gangs import Missing, Rule
+from tutti.controllers.jobs.gangs import Missing, Ref, Rule
 from tutti.controllers.jobs.groups import Groups, about
 from tutti.controllers.jobs.managing import New
 from tutti.controllers.jobs.metrics import JobMetrics
@@ -37,6 +37,8 @@ Key = tuple[str, str]
 WORKERS: Final = 16
 SOON_S: Final = 0.02
 """How long news of pods are gathered before their Job is looked at."""
+LATER_S: Final = 1.0
+"""The same for news that change nothing but how many pods are ready: as long as in Kubernetes."""
 OURSELVES: Final = "kubernetes.io/job-controller"
 UNTRACK: Final = {"$deleteFromPrimitiveList/finalizers": [facts.FINALIZER]}
 
@@ -66,7 +68,8 @@ class Jobs:
         self._pod_groups = Informer(client, POD_GROUPS, PodGroup) if grouped else None
         self._pods_of: defaultdict[str, dict[str, Pod]] = defaultdict(dict)
         self._unseen = Unseen()
-        self._soon: set[Key] = set()
+        self._soon: dict[Key, asyncio.TimerHandle] = {}
+        self._waiting: defaultdict[Ref, set[Key]] = defaultdict(set)
         self._work: Work[Key] = Work(self._attend, workers=WORKERS)
         self._orphans: Work[Key] = Work(self._attend_orphan)
 
@@ -114,16 +117,18 @@ class Jobs:
                 self._pod_news(pod, self._unseen.saw(pod.metadata))
             case Gone(pod):
                 self._forget(pod)
-                self._pod_news(pod, self._unseen.lost(pod.metadata.uid))
+                self._pod_news(pod, self._unseen.lost(pod.metadata.uid), gone=True)
             case Relisted():
                 pass
 
-    def _pod_news(self, pod: Pod, settled: Key | None) -> None:
+    def _pod_news(self, pod: Pod, settled: Key | None, *, gone: bool = False) -> None:
         owner = pod.metadata.controller
-        key = (pod.metadata.namespace, owner.name) if owner and owner.kind == "Job" else None
-        for job in {key, settled} - {None}:
-            assert job is not None
-            self._look_soon(job)
+        if settled is not None:
+            self._look_soon(settled, SOON_S)
+        if owner is not None and owner.kind == "Job":
+            quick = gone or facts.has_ended(pod) or facts.is_terminating(pod)
+            key = (pod.metadata.namespace, owner.name)
+            self._look_soon(key, SOON_S if quick else LATER_S)
 
     def _forget(self, pod: Pod) -> None:
         owner = _job_of(pod)
@@ -138,7 +143,8 @@ class Jobs:
             case Seen(workload):
                 ref = self._groups.saw_workload(workload)
                 if ref is not None:
-                    self._look_at_delegates(*ref)
+                    for job in self._waiting.pop(ref, ()):
+                        self._work.add(job)
             case Gone(workload):
                 self._groups.lost_workload(workload)
             case Relisted():
@@ -153,20 +159,19 @@ class Jobs:
             case Relisted():
                 pass
 
-    def _look_at_delegates(self, namespace: str, group: str, kind: str, name: str) -> None:
-        """The Jobs that may wait for a Workload of their controller."""
-        for key, job in self._jobs.known.items():
-            owner = job.metadata.controller
-            if key[0] == namespace and owner and (owner.kind, owner.name) == (kind, name):
-                self._work.add(key)
-
-    def _look_soon(self, job: Key) -> None:
-        if job not in self._soon and self._jobs.known.get(job):
-            self._soon.add(job)
-            asyncio.get_running_loop().call_later(SOON_S, self._look, job)
+    def _look_soon(self, job: Key, seconds: float) -> None:
+        """At the earliest of the times that were asked for."""
+        if job not in self._jobs.known:
+            return
+        loop = asyncio.get_running_loop()
+        timer = self._soon.get(job)
+        if timer is None or timer.when() > loop.time() + seconds:
+            if timer is not None:
+                timer.cancel()
+            self._soon[job] = loop.call_later(seconds, self._look, job)
 
     def _look(self, job: Key) -> None:
-        self._soon.discard(job)
+        del self._soon[job]
         self._work.add(job)
 
     async def _give_up_waiting(self) -> None:
@@ -195,7 +200,8 @@ class Jobs:
         group = None
         if self._workloads is not None and job.metadata.deletion_timestamp is None:
             group = await self._groups.of(job, has_pods=bool(pods))
-        if isinstance(group, Missing):  # it is looked at again when what it waits for is seen
+        if isinstance(group, Missing):
+            self._waiting[group.parent].add(_key(job))
             return Plan(status=job.status)
         planned = plan(job, pods, _now())
         await self._carry_out(job, planned, group)
