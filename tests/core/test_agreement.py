@@ -2,10 +2,13 @@
 
 from collections import Counter
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core import clusters
+from tests.core.answers import answer, mutants
+from tests.core.clusters import Situation
 from tests.core.oracle import Oracle
 from tests.core.support import cluster, trial
 from tutti.api.core_v1 import Node, Pod
@@ -100,3 +103,38 @@ def test_many_pods_at_once_go_where_they_would_go_one_by_one(
         chosen = names(here, place(attempt, cls, count).tolist())
         one_by_one = [oracle.place(pod) for _ in range(count)]
         assert chosen == [name for name in one_by_one if name is not None]
+
+
+few = settings(max_examples=12, derandomize=True, database=None)
+
+
+@pytest.mark.parametrize("what", clusters.situations())
+def test_one_pod_goes_where_the_oracle_would_put_it(what: str) -> None:
+    @few
+    @given(clusters.situations()[what])
+    def cases(situation: Situation) -> None:
+        nodes, running, pending = situation
+        here, oracle = both(nodes, running, [pending])
+        best = answer((here, here.class_of(pending)))
+        chosen = oracle.place(pending)
+        assert chosen in best if chosen is not None else " nodes are available: " in best[0]
+
+    cases()
+
+
+def test_whatever_rule_is_left_out_some_situation_shows_it() -> None:
+    unnoticed = mutants()
+
+    @few
+    @given(st.tuples(*clusters.situations().values()))
+    def cases(situations: tuple[Situation, ...]) -> None:
+        for nodes, running, pending in situations:
+            here, _ = both(nodes, running, [pending])
+            columns = here, here.class_of(pending)
+            for name, profile in tuple(unnoticed.items()):
+                if answer(columns, profile) != answer(columns):
+                    del unnoticed[name]
+
+    cases()
+
+    assert list(unnoticed) == []

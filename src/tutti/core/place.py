@@ -18,6 +18,10 @@ from tutti.core.pods import PodClass
 from tutti.core.ranking import Ranking, largest
 from tutti.core.trial import Trial
 
+FEW: Final = 16
+"""Up to so many pods it is quicker to draw them one by one."""
+UNBOUNDED: Final = 1 << 62
+
 
 def place(
     trial: Trial, cls: PodClass, count: int, *, packing: bool = False, within: Mask | None = None
@@ -57,12 +61,6 @@ def _one_by_one(
             break
         chosen.append(row)
     return columns.rows(chosen)
-
-
-FEW: Final = 16
-"""Up to so many pods it is quicker to draw them one by one."""
-
-UNBOUNDED: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)

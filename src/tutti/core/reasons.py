@@ -36,10 +36,6 @@ class Tally:
         reasons = self.verdict or ", ".join(sorted(f"{n} {why}" for why, n in self.counts))
         return f"{sentence} {reasons}." if reasons else sentence
 
-    @property
-    def is_unresolvable(self) -> bool:
-        return self.unresolvable == self.nodes
-
 
 def tally(snapshot: Snapshot, used: Amounts, profile: Profile, cls: PodClass) -> Tally:
     """Which rule kept the pod off each node: the first that did, as kube-scheduler asks them."""
