@@ -72,7 +72,6 @@ class Oracle:
         for constraint in hard:
             if constraint.topology_key not in node.metadata.labels:
                 return [f"{SKEWED} (missing required label)"]
-        for constraint in hard:
             counts: dict[str, int] = {}
             for other in self.nodes:
                 if all(c.topology_key in other.metadata.labels for c in hard) and included(

@@ -123,6 +123,23 @@ def test_113_a_node_without_the_label_is_out_of_the_question() -> None:
     )
 
 
+def test_113_constraints_are_asked_in_turn() -> None:
+    here = cluster(
+        node("crowded", labels={"rack": "r1", "row": "1"}),
+        node("crowded, in no row", labels={"rack": "r1"}),
+        node("in no row", labels={"rack": "r2"}),
+        node("closed", labels={"rack": "r2", "row": "1"}, unschedulable=True),
+    )
+    pending = like("web", spread=[even(RACK), even("row", skew=5)])
+    here.hold("one", here.class_of(pending), "crowded")
+
+    assert refusal(here, (1, pending)).message == (
+        "0/4 nodes are available: "
+        "1 node(s) didn't match pod topology spread constraints (missing required label), "
+        "1 node(s) were unschedulable, 2 node(s) didn't match pod topology spread constraints."
+    )
+
+
 def test_113_pods_that_are_leaving_and_those_of_other_namespaces_are_not_counted() -> None:
     here = cluster(*racks(("8",), ("8",)))
     web = like("web")

@@ -18,8 +18,10 @@ import msgspec
 
 from tests.e2e.questions import (
     NAMESPACES,
+    ODD,
     PROFILES,
     RUNTIME_CLASS,
+    SERVICE,
     Cluster,
     Json,
     Running,
@@ -28,7 +30,7 @@ from tests.e2e.questions import (
 from tools.throwaway import Plane
 from tutti.api.core_v1 import Node, Pod
 from tutti.api.registry import NAMESPACES as NAMESPACE_STORAGE
-from tutti.api.registry import NODES, PODS
+from tutti.api.registry import NODES, PODS, SERVICES
 from tutti.cli.kubernetes import feature_gates
 from tutti.cli.offspring import Child
 from tutti.kube import config
@@ -37,7 +39,7 @@ from tutti.kube.informer import Gone, Informer, Relisted, Seen
 
 PATIENCE_S: Final = 60
 LAST: Final = "last-of"
-"""A label of the node that was made last: who lands on it knows that all nodes are known."""
+"""A label that a node gets when all nodes are there: who knows of it knows of them all."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -170,16 +172,15 @@ class Bench:
         await asyncio.gather(self._ear, return_exceptions=True)
 
     async def play(self, cluster: Cluster) -> tuple[list[Node], list[Pod], list[tuple[Pod, End]]]:
-        *nodes, last = cluster.nodes
-        name = last["metadata"]["name"]
-        last["metadata"]["labels"][LAST] = name
-        for node in (*nodes, last):
+        for node in cluster.nodes:
             await self._client.create(NODES, node)
         for pod in cluster.running:
             await self._run(pod)
+        last = cluster.nodes[-1]["metadata"]["name"]
+        await self._client.patch(NODES, None, last, {"metadata": {"labels": {LAST: last}}})
         shown = await self._client.list(NODES, into=Node)
         running = await self._client.list(PODS, into=Pod)
-        await self._until_known(name, len(cluster.nodes))
+        await self._until_known(last, len(cluster.nodes))
         asked = []
         for pod in cluster.asking:
             asked += [await self.ask(pod), await self.ask(with_a_rare_need(pod))]
@@ -222,7 +223,7 @@ class Bench:
             await self._client.delete(*place)
 
     async def _clear(self) -> None:
-        for namespace in NAMESPACES:
+        for namespace in (*NAMESPACES, ODD):
             await self._client.raw(
                 "DELETE", PODS.path(namespace=namespace), body=b'{"gracePeriodSeconds":0}'
             )
@@ -243,8 +244,10 @@ class Bench:
 
 
 async def _make_what_all_need(client: Client) -> None:
-    for namespace in NAMESPACES:
+    """Made before kube-scheduler begins, so that it knows of all this from the start."""
+    for namespace in (*NAMESPACES, ODD):
         await client.create(NAMESPACE_STORAGE, {"metadata": {"name": namespace}})
+    await client.create(SERVICES, SERVICE, ODD)
     await client.raw(
         "POST",
         "/apis/node.k8s.io/v1/runtimeclasses",

@@ -13,6 +13,12 @@ from typing import Any, Final
 Json = dict[str, Any]
 
 NAMESPACES: Final = ("east", "west")
+ODD: Final = "odd"
+"""The namespace of pods whose answers differ; a Service there speaks of some of them."""
+SERVICE: Final[Json] = {
+    "metadata": {"name": "web", "namespace": ODD},
+    "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]},
+}
 ZONE: Final = "topology.kubernetes.io/zone"
 HOSTNAME: Final = "kubernetes.io/hostname"
 GPU: Final = "example.com/gpu"
@@ -147,6 +153,40 @@ def cluster(number: int, *, nodes: int, running: int, asking: int) -> Cluster:
             for index, wish in enumerate(islice(cycle(turn), asking))
         ],
     )
+
+
+def oddities() -> Cluster:
+    """What is known to be answered otherwise, one pod for each."""
+    names = [f"odd-{index}" for index in range(4)]
+    nodes = [
+        {
+            "metadata": {"name": name, "labels": {HOSTNAME: name, ZONE: zone}},
+            "status": {"allocatable": ROOMY, "capacity": ROOMY},
+        }
+        for name, zone in zip(names, ("a", "a", "b", "c"), strict=True)
+    ]
+    web = [_plain(f"web-{index}", {"app": "web"}, nodeName=names[0]) for index in range(3)]
+    unreadable = {"key": "generation", "operator": "Gt", "values": ["-1"]}
+    likes = [{"weight": 1, "preference": {"matchExpressions": [unreadable]}}]
+    affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": likes}}
+    return Cluster(
+        nodes=nodes,
+        running=[Running(pod, {"phase": "Running"}, leaves=False) for pod in web],
+        asking=[
+            _plain("of-a-service", {"app": "web"}),
+            _plain("unreadable-preference", {}, affinity=affinity),
+        ],
+    )
+
+
+ROOMY: Final = {"cpu": "8", "memory": "16Gi", "pods": "110"}
+
+
+def _plain(name: str, labels: Mapping[str, str], **more: object) -> Json:
+    return {
+        "metadata": {"name": name, "namespace": ODD, "labels": labels},
+        "spec": {"containers": [_container("main", {"cpu": "100m"})], **more},
+    }
 
 
 def _node(dice: Random, name: str) -> Json:
@@ -519,6 +559,9 @@ def _brings_images(dice: Random, spec: Json, _: Sequence[str]) -> None:
         spec["containers"].append(
             {**_container(f"image-{index}", {}), "image": image.removesuffix(":latest")}
         )
+    if dice.random() < 0.3:
+        image = {"reference": dice.choice(list(IMAGES)), "pullPolicy": "IfNotPresent"}
+        spec["volumes"] = [{"name": "data", "image": image}]
 
 
 Wish = Callable[[Random, Json, Sequence[str]], None]

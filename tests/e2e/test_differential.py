@@ -27,9 +27,13 @@ from tutti.api.podspec import unsupported
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 
-CLUSTERS: Final = 36
+CLUSTERS: Final = 30
 
-KNOWN: Final[Mapping[str, str]] = {}
+KNOWN: Final[Mapping[str, str]] = {
+    "of-a-service": "spreading by Services and owners is not done: only what a pod states counts",
+    "unreadable-preference": "kube-scheduler fails with an error and never places the pod; "
+    "to Tutti a preference that can't be read is one that no node meets",
+}
 """Differences that stand: the names of pods, each with the reason why."""
 
 
@@ -42,8 +46,11 @@ def cases(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Case
     with one_at_a_time(folder / "gate"):
         if not answers.exists():
             clusters = [
-                questions.cluster(number, nodes=12, running=20, asking=19)
-                for number in range(CLUSTERS)
+                questions.oddities(),
+                *(
+                    questions.cluster(number, nodes=12, running=20, asking=19)
+                    for number in range(CLUSTERS)
+                ),
             ]
             with throwaway.plane(programs, folder) as plane:
                 scenes = asyncio.run(judge.ask(programs, plane, folder, clusters))
@@ -57,8 +64,8 @@ def cases(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Case
 
 def test_there_is_enough_to_compare(cases: list[Case]) -> None:
     answers = [case.question.answer for case in cases]
-    assert len({case.name.removesuffix("-rare") for case in cases}) >= 600
-    assert sum(bool(answer.refusal) for answer in answers) >= 500
+    assert len({case.name.removesuffix("-rare") for case in cases}) >= 500
+    assert sum(bool(answer.refusal) for answer in answers) >= 400
     assert sum(len(answer.totals) >= 5 for answer in answers) >= 100
     assert not [unsupported(case.question.pod) for case in cases if unsupported(case.question.pod)]
 

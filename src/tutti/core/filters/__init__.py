@@ -60,7 +60,7 @@ RELATION_FILTERS: Final = (
     RelationFilter(
         "PodTopologySpread",
         "node(s) didn't match pod topology spread constraints (missing required label)",
-        lambda snapshot, _, cls: carries_keys(snapshot, cls),
+        carries_keys,
         resolvable=False,
     ),
     RelationFilter(

@@ -11,9 +11,19 @@ from tutti.core.relations import Spread
 from tutti.core.snapshot import Snapshot
 
 
-def carries_keys(snapshot: Snapshot, cls: PodClass) -> Mask:
-    """The nodes that carry the keys of all required constraints."""
-    return carries(snapshot, required(cls))
+def carries_keys(snapshot: Snapshot, used: Amounts, cls: PodClass) -> Mask:
+    """The nodes that carry the keys of all required constraints they are asked about.
+
+    Constraints are asked in turn: a node that one of them keeps out is not asked for the next key.
+    """
+    asked = columns.mask(used.shape[-1], True)
+    carried = asked.copy()
+    constraints = required(cls)
+    for turn, spread in enumerate(constraints):
+        if turn:
+            asked &= _keeps_skew(snapshot, used, cls, constraints[turn - 1])
+        carried &= snapshot.domains(spread.key).carried | ~asked
+    return carried
 
 
 def keeps_skew(snapshot: Snapshot, used: Amounts, cls: PodClass) -> Mask:
