@@ -57,6 +57,32 @@ async def test_every_end_is_counted_once(tmp_path: Path) -> None:
         assert not any(pod.metadata.finalizers for pod in seen.pods.known.values())
 
 
+async def test_a_server_that_dies_amid_jobs_loses_none_either(tmp_path: Path) -> None:
+    async with cluster(tmp_path, controllers=True) as (_, client):
+        seen = Seen(client)
+        watching = asyncio.create_task(seen.follow())
+        await client.create(JOBS, job("indexed", completionMode="Indexed"), "default")
+        await client.create(JOBS, job("counted"), "default")
+        for kill in range(1, 4):
+            await seen.until(lambda so_far=60 * kill: seen.changes >= so_far)
+            os.kill(server_of(tmp_path), signal.SIGKILL)
+            await seen.until(lambda so_far=seen.changes: seen.changes > so_far)
+        await seen.until(lambda: seen.all_over)
+        watching.cancel()
+        for over in seen.jobs.known.values():
+            assert (over.status.succeeded, over.status.failed) == (COMPLETIONS, 0)
+
+
+def server_of(folder: Path) -> int:
+    """The process that serves this folder."""
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = place.read_text().split("\0")
+            if "tutti.server" in words and str(folder / "store") in words:
+                return int(place.parent.name)
+    raise AssertionError("no server runs")
+
+
 class Seen:
     """The Jobs and pods as they are now, and how often a pod changed so far."""
 
@@ -104,9 +130,11 @@ def job(name: str, **spec: object) -> dict[str, object]:
 
 
 @asynccontextmanager
-async def cluster(folder: Path) -> AsyncIterator[tuple[Path, Client]]:
-    """A control plane with a scheduler and pretend nodes, and without controllers."""
-    flags = ["--port=0", "--nodes=2", "--no-controllers", f"--data-dir={folder}"]
+async def cluster(folder: Path, *, controllers: bool = False) -> AsyncIterator[tuple[Path, Client]]:
+    """A control plane with a scheduler and pretend nodes, and as a rule without controllers."""
+    flags = ["--port=0", "--nodes=2", f"--data-dir={folder}"]
+    if not controllers:
+        flags.append("--no-controllers")
     up = await Child.spawn("up", [sys.executable, "-m", "tutti.cli", "up", *flags])
     try:
         await up.line_starting("ready: ")

@@ -1,7 +1,6 @@
 """The CronJob controller's hands."""
 
 import asyncio
-import logging
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -18,8 +17,6 @@ from tutti.controllers.recorder import Recorder
 from tutti.controllers.work import Work
 from tutti.kube.client import Client
 from tutti.kube.informer import Gone, Informer, Relisted, Seen
-
-log = logging.getLogger(__name__)
 
 Key = tuple[str, str]
 

@@ -1,7 +1,7 @@
 """The Job controller's hands: watches in, one plan for a Job at a time, requests out."""
 
 import asyncio
-import logging
+import contextlib
 import random
 import time
 from collections import defaultdict
@@ -29,8 +29,6 @@ from tutti.controllers.work import Work
 from tutti.kube.client import Client
 from tutti.kube.discovery import Discovery
 from tutti.kube.informer import Gone, Informer, Relisted, Seen
-
-log = logging.getLogger(__name__)
 
 Key = tuple[str, str]
 
@@ -68,6 +66,7 @@ class Jobs:
         self._pod_groups = Informer(client, POD_GROUPS, PodGroup) if grouped else None
         self._pods_of: defaultdict[str, dict[str, Pod]] = defaultdict(dict)
         self._unseen = Unseen()
+        self._unsure: defaultdict[Key, set[str]] = defaultdict(set)
         self._soon: dict[Key, asyncio.TimerHandle] = {}
         self._waiting: defaultdict[Ref, set[Key]] = defaultdict(set)
         self._work: Work[Key] = Work(self._attend, workers=WORKERS)
@@ -100,6 +99,7 @@ class Jobs:
                 self._work.add(_key(job))
             case Gone(job):
                 self._unseen.lost(job.metadata.uid)
+                self._unsure.pop(_key(job), None)
                 for pod in self._pods_of.get(job.metadata.uid, {}).values():
                     self._orphans.add(_key(pod))
             case Relisted():
@@ -184,7 +184,10 @@ class Jobs:
 
     async def _attend(self, key: Key) -> None:
         job = self._jobs.known.get(key)
-        if job is None or job.spec.managed_by not in (None, OURSELVES) or self._unseen.waits(key):
+        if job is None or job.spec.managed_by not in (None, OURSELVES):
+            return
+        await self._ask_about_unsure(key)
+        if self._unseen.waits(key):
             return
         if job.ending is not None:
             await self._clear_away(job)
@@ -232,19 +235,28 @@ class Jobs:
         try:
             made = json.decode(await self._client.create(PODS, manifest, namespace), type=Pod)
         except Unanswered:
-            try:
-                made = await self._client.get(PODS, namespace, name, into=Pod)
-            except NotFound:
-                raise Unanswered(f"pod {name} may have been made") from None
+            self._unsure[_key(job)].add(name)
+            raise
         except ApiError as error:
             self._recorder.warning(about(job), "FailedCreate", f"Error creating: {error}")
             self._metrics.pod_made(again=_is_again(job), well=False)
             raise
-        known = self._pods.known.get(_key(made))
-        shows = unseen.at_least(made.metadata.resource_version)
-        self._unseen.wrote(_key(job), made.metadata.uid, shows, known.metadata if known else None)
+        self._expect(_key(job), made)
         self._recorder.normal(about(job), "SuccessfulCreate", f"Created pod: {name}")
         self._metrics.pod_made(again=_is_again(job), well=True)
+
+    async def _ask_about_unsure(self, job: Key) -> None:
+        """Pods that nobody knows whether they were made: the server knows by now."""
+        for name in list(self._unsure.get(job, ())):
+            with contextlib.suppress(NotFound):
+                self._expect(job, await self._client.get(PODS, job[0], name, into=Pod))
+            self._unsure[job].discard(name)
+        self._unsure.pop(job, None)
+
+    def _expect(self, job: Key, made: Pod) -> None:
+        known = self._pods.known.get(_key(made))
+        shows = unseen.at_least(made.metadata.resource_version)
+        self._unseen.wrote(job, made.metadata.uid, shows, known.metadata if known else None)
 
     async def _give_up(self, job: Job, pod: Pod) -> None:
         await self._untrack(_key(job), pod)
