@@ -150,6 +150,12 @@ def test_who_fits_alone_but_not_beside_the_others_is_told_so():
     assert why.message.startswith("fits alone, but not beside the others: needs 2, 1 fit")
 
 
+def test_a_tree_of_very_many_groups_is_refused_without_going_too_deep():
+    here = nodes(*([3] * 60), 1)
+    wide = Tree("top", tuple(leaf(here, f"g{i}", "2", "2") for i in range(1500)), 40)
+    assert isinstance(plan(trial(here), wide), Refusal)
+
+
 # --- against every assignment there is -------------------------------------------------------
 
 

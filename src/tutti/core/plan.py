@@ -30,6 +30,15 @@ class Refusal:
     below: tuple[tuple[str, "Refusal"], ...] = ()
     short: PodClass | None = field(default=None, compare=False)
     """The class that `tally` is about."""
+    _by_key: dict[str, "Refusal"] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def about(self, key: str) -> "Refusal | None":
+        """The reason that a group below has of its own."""
+        if self.below and not self._by_key:
+            self._by_key.update(self.below)
+        return self._by_key.get(key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ all are at last searched as one gang, and that search proves what it doesn't fin
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from tutti.core.company import heed_others
 from tutti.core.gang import (
@@ -27,6 +28,9 @@ from tutti.core.plan import Placed, Plan
 from tutti.core.search import MOST_CLASSES, Search
 from tutti.core.tree_reasons import is_hopeless, refuse_tree
 from tutti.core.trial import Checkpoint, Trial
+
+MOST_CHOICES: Final = 200
+"""Children among which choices are gone back on; where there are more, orders must do."""
 
 Node = Leaf | Tree
 Ease = tuple[int, float]
@@ -85,6 +89,8 @@ class Growth:
                 return True
         for packing in (False, True):
             for order in self._orders(root):
+                if len(order) > MOST_CHOICES:
+                    break
                 if self._choose(order, 0, root.lacking, packing):
                     self._standing[root.key] = None
                     return True

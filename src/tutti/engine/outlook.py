@@ -70,7 +70,7 @@ def own_refusal(group: Group, root: Group, refusal: Refusal | None) -> Refusal |
     """What the last refusal of the root says of this group itself; None if it says nothing."""
     if refusal is None or group is root:
         return refusal
-    return dict(refusal.below).get(group.key)
+    return refusal.about(group.key)
 
 
 def waiting_for(group: Group) -> Outlook | None:
