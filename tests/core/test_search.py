@@ -10,6 +10,7 @@ from tests.core.support import cluster, container, gang, node, pod, sized, trial
 from tutti.core.decide import plan
 from tutti.core.plan import Placed, Refusal
 from tutti.core.profile import Profile
+from tutti.core.search import Search
 
 
 def test_members_that_fit_only_in_one_way_are_placed() -> None:
@@ -97,3 +98,10 @@ def test_what_is_listed_first_decides_nothing(orders: tuple[tuple[int, str], ...
     decided = plan(trial(here), gang(here, *((count, sized(cpu, "1Gi")) for count, cpu in orders)))
 
     assert isinstance(decided, Placed)
+
+
+def test_a_search_over_many_nodes_does_not_run_out_of_stack() -> None:
+    here = cluster(*(node(f"n{i}", cpu="5", memory=f"{64 + i}Gi") for i in range(199)))
+    wanted = gang(here, (190, sized("3", "0")), (209, sized("2", "0")))
+
+    assert Search(trial(here), wanted.batches, 100_000).find(398) is None

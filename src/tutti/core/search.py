@@ -19,8 +19,11 @@ from tutti.core.trial import Trial
 MOST_CLASSES: Final = 40
 SEATS_COST: Final = 10
 """What a look at all nodes for a class counts, in steps."""
-MOST_LOOKS: Final = 400
-"""Nodes looked at over all classes. Where more have room the fullest are, and nothing is proved."""
+MOST_LOOKS: Final = 240
+"""Nodes looked at over all classes. Where more have room the fullest are, and nothing is proved.
+
+Each takes three frames of Python's stack, of which there are a thousand.
+"""
 
 
 @dataclass(frozen=True, slots=True)
