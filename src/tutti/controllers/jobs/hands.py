@@ -1,36 +1,28 @@
 """The Job controller's hands: watches in, one plan for a Job at a time, requests out."""
 
 import asyncio
-import contextlib
-import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final
-
-from msgspec import json
+from typing import Final
 
 from tutti.api.batch import Job
 from tutti.api.core_v1 import Pod
-from tutti.api.errors import ApiError, Conflict, NotFound, Unanswered
+from tutti.api.errors import Conflict, NotFound
 from tutti.api.registry import JOBS, POD_GROUPS, PODS, WORKLOADS
 from tutti.api.scheduling import PodGroup, Workload
-from tutti.controllers.jobs import facts, making, unseen
+from tutti.controllers.jobs import facts, unseen
 from tutti.controllers.jobs.gangs import Missing, Ref, Rule
-from tutti.controllers.jobs.groups import Groups, about
-from tutti.controllers.jobs.managing import New
+from tutti.controllers.jobs.groups import Groups
 from tutti.controllers.jobs.metrics import JobMetrics
 from tutti.controllers.jobs.plan import Plan, plan
-from tutti.controllers.jobs.statuses import change
-from tutti.controllers.jobs.unseen import Unseen
+from tutti.controllers.jobs.requests import Key, Requests, key_of
 from tutti.controllers.recorder import Recorder
 from tutti.controllers.work import Work
 from tutti.kube.client import Client
 from tutti.kube.discovery import Discovery
 from tutti.kube.informer import Gone, Informer, Relisted, Seen
-
-Key = tuple[str, str]
 
 WORKERS: Final = 16
 SOON_S: Final = 0.02
@@ -38,7 +30,6 @@ SOON_S: Final = 0.02
 LATER_S: Final = 1.0
 """The same for news that change nothing but how many pods are ready: as long as in Kubernetes."""
 OURSELVES: Final = "kubernetes.io/job-controller"
-UNTRACK: Final = {"$deleteFromPrimitiveList/finalizers": [facts.FINALIZER]}
 
 
 async def run(
@@ -65,8 +56,11 @@ class Jobs:
         self._workloads = Informer(client, WORKLOADS, Workload) if grouped else None
         self._pod_groups = Informer(client, POD_GROUPS, PodGroup) if grouped else None
         self._pods_of: defaultdict[str, dict[str, Pod]] = defaultdict(dict)
-        self._unseen = Unseen()
-        self._unsure: defaultdict[Key, set[str]] = defaultdict(set)
+        self._owner_of: dict[str, str] = {}
+        self._requests = Requests(
+            client, self._recorder, metrics, self._jobs.known, self._pods.known
+        )
+        self._unseen = self._requests.unseen
         self._soon: dict[Key, asyncio.TimerHandle] = {}
         self._waiting: defaultdict[Ref, set[Key]] = defaultdict(set)
         self._work: Work[Key] = Work(self._attend, workers=WORKERS)
@@ -96,24 +90,21 @@ class Jobs:
         match news:
             case Seen(job):
                 self._unseen.saw(job.metadata)
-                self._work.add(_key(job))
+                self._work.add(key_of(job))
             case Gone(job):
                 self._unseen.lost(job.metadata.uid)
-                self._unsure.pop(_key(job), None)
+                self._requests.forget(job)
                 for pod in self._pods_of.get(job.metadata.uid, {}).values():
-                    self._orphans.add(_key(pod))
+                    self._orphans.add(key_of(pod))
             case Relisted():
                 pass
 
     def _on_pod(self, news: Seen[Pod] | Gone[Pod] | Relisted) -> None:
         match news:
             case Seen(pod):
-                self._forget(pod)
-                owner = _job_of(pod)
-                if owner is not None:
-                    self._pods_of[owner][pod.metadata.uid] = pod
+                self._keep(pod)
                 if facts.is_tracked(pod):
-                    self._orphans.add(_key(pod))
+                    self._orphans.add(key_of(pod))
                 self._pod_news(pod, self._unseen.saw(pod.metadata))
             case Gone(pod):
                 self._forget(pod)
@@ -130,12 +121,19 @@ class Jobs:
             key = (pod.metadata.namespace, owner.name)
             self._look_soon(key, SOON_S if quick else LATER_S)
 
+    def _keep(self, pod: Pod) -> None:
+        """File the pod under the Job that controls it now."""
+        self._forget(pod)
+        owner = pod.metadata.controller
+        if owner is not None and owner.kind == "Job":
+            self._owner_of[pod.metadata.uid] = owner.uid
+            self._pods_of[owner.uid][pod.metadata.uid] = pod
+
     def _forget(self, pod: Pod) -> None:
-        owner = _job_of(pod)
-        known = self._pods_of.get(owner) if owner else None
-        if owner and known is not None:
-            known.pop(pod.metadata.uid, None)
-            if not known:
+        owner = self._owner_of.pop(pod.metadata.uid, None)
+        if owner is not None:
+            del self._pods_of[owner][pod.metadata.uid]
+            if not self._pods_of[owner]:
                 del self._pods_of[owner]
 
     def _on_workload(self, news: Seen[Workload] | Gone[Workload] | Relisted) -> None:
@@ -186,7 +184,7 @@ class Jobs:
         job = self._jobs.known.get(key)
         if job is None or job.spec.managed_by not in (None, OURSELVES):
             return
-        await self._ask_about_unsure(key)
+        await self._requests.ask_about_unsure(key)
         if self._unseen.waits(key):
             return
         if job.ending is not None:
@@ -204,116 +202,13 @@ class Jobs:
         if self._workloads is not None and job.metadata.deletion_timestamp is None:
             group = await self._groups.of(job, has_pods=bool(pods))
         if isinstance(group, Missing):
-            self._waiting[group.parent].add(_key(job))
+            self._waiting[group.parent].add(key_of(job))
             return Plan(status=job.status)
         planned = plan(job, pods, _now())
-        await self._carry_out(job, planned, group)
-        return planned
-
-    async def _carry_out(self, job: Job, planned: Plan, group: PodGroup | None) -> None:
-        await self._make(job, planned.make, group)
-        await self._each(self._give_up(job, pod) for pod in planned.give_up)
-        await self._each(self._stop(job, pod) for pod in planned.stop)
-        await self._report(job, planned)
-        await self._each(self._untrack(_key(job), pod) for pod in planned.release)
-        for news in planned.news:
-            tell = self._recorder.warning if news.warning else self._recorder.normal
-            tell(about(job), news.reason, news.message)
+        await self._requests.carry_out(job, planned, group)
         if planned.look_again is not None:
-            self._work.add(_key(job), after=max(planned.look_again.total_seconds(), 0.05))
-
-    async def _make(self, job: Job, wanted: Sequence[New], group: PodGroup | None) -> None:
-        """One, two, four and so on: what can't be made fails early (decision 0091)."""
-        manifests = [making.pod(job, new, group, random.choice) for new in wanted]
-        at_once = 1
-        while manifests:
-            await self._each(self._make_pod(job, manifest) for manifest in manifests[:at_once])
-            manifests, at_once = manifests[at_once:], at_once * 2
-
-    async def _make_pod(self, job: Job, manifest: dict[str, Any]) -> None:
-        namespace, name = _key(job)[0], manifest["metadata"]["name"]
-        try:
-            made = json.decode(await self._client.create(PODS, manifest, namespace), type=Pod)
-        except Unanswered:
-            self._unsure[_key(job)].add(name)
-            raise
-        except ApiError as error:
-            self._recorder.warning(about(job), "FailedCreate", f"Error creating: {error}")
-            self._metrics.pod_made(again=_is_again(job), well=False)
-            raise
-        self._expect(_key(job), made)
-        self._recorder.normal(about(job), "SuccessfulCreate", f"Created pod: {name}")
-        self._metrics.pod_made(again=_is_again(job), well=True)
-
-    async def _ask_about_unsure(self, job: Key) -> None:
-        """Pods that nobody knows whether they were made: the server knows by now."""
-        for name in list(self._unsure.get(job, ())):
-            with contextlib.suppress(NotFound):
-                self._expect(job, await self._client.get(PODS, job[0], name, into=Pod))
-            self._unsure[job].discard(name)
-        self._unsure.pop(job, None)
-
-    def _expect(self, job: Key, made: Pod) -> None:
-        known = self._pods.known.get(_key(made))
-        shows = unseen.at_least(made.metadata.resource_version)
-        self._unseen.wrote(job, made.metadata.uid, shows, known.metadata if known else None)
-
-    async def _give_up(self, job: Job, pod: Pod) -> None:
-        await self._untrack(_key(job), pod)
-        await self._stop(job, pod)
-
-    async def _stop(self, job: Job, pod: Pod) -> None:
-        name = pod.metadata.name
-        try:
-            await self._client.delete(PODS, *_key(pod), uid=pod.metadata.uid)
-        except (NotFound, Conflict):
-            return
-        except (ApiError, Unanswered) as error:
-            self._recorder.warning(about(job), "FailedDelete", f"Error deleting: {error}")
-            raise
-        self._wrote(_key(job), pod.metadata.uid, _key(pod), unseen.being_deleted)
-        self._recorder.normal(about(job), "SuccessfulDelete", f"Deleted pod: {name}")
-
-    async def _untrack(self, job: Key, pod: Pod) -> None:
-        if not facts.is_tracked(pod):
-            return
-        patch = {"metadata": {"uid": pod.metadata.uid, **UNTRACK}}
-        try:
-            body = await self._client.patch(PODS, *_key(pod), patch, kind="strategic")
-        except (NotFound, Conflict):
-            return  # it is gone, or another pod has its name by now
-        version = json.decode(body, type=Pod).metadata.resource_version
-        self._wrote(job, pod.metadata.uid, _key(pod), unseen.at_least(version))
-
-    async def _report(self, job: Job, planned: Plan) -> None:
-        patch = change(job.status, planned.status)
-        if not patch:
-            return
-        meta = job.metadata
-        as_read = {"uid": meta.uid, "resourceVersion": meta.resource_version}
-        body = await self._client.patch(
-            JOBS, *_key(job), {"metadata": as_read, "status": patch}, subresource="status"
-        )
-        written = json.decode(body, type=Job)
-        self._metrics.finished(written)
-        version = written.metadata.resource_version
-        known = self._jobs.known.get(_key(job))
-        self._unseen.wrote(
-            _key(job), meta.uid, unseen.at_least(version), known.metadata if known else None
-        )
-
-    def _wrote(self, job: Key, uid: str, pod: Key, shows: unseen.Shows) -> None:
-        """What was known and isn't any more is gone: there is nothing to wait for."""
-        known = self._pods.known.get(pod)
-        if known is not None and known.metadata.uid == uid:
-            self._unseen.wrote(job, uid, shows, known.metadata)
-
-    async def _each(self, requests: Iterable[Any]) -> None:
-        """All of them, whatever becomes of one; then the first failure is raised."""
-        done = await asyncio.gather(*requests, return_exceptions=True)
-        for failure in done:
-            if isinstance(failure, BaseException):
-                raise failure
+            self._work.add(key_of(job), after=max(planned.look_again.total_seconds(), 0.05))
+        return planned
 
     # What is left of one that is over
 
@@ -325,11 +220,11 @@ class Jobs:
             return
         left = ttl - (datetime.now(UTC) - end.last_transition_time).total_seconds()
         if left > 0:
-            self._work.add(_key(job), after=left)
+            self._work.add(key_of(job), after=left)
             return
         try:
             await self._client.delete(
-                JOBS, *_key(job), uid=job.metadata.uid, propagation="Foreground"
+                JOBS, *key_of(job), uid=job.metadata.uid, propagation="Foreground"
             )
         except (NotFound, Conflict):
             return
@@ -339,7 +234,7 @@ class Jobs:
         pod = self._pods.known.get(key)
         if pod is None or not facts.is_tracked(pod) or await self._is_awaited(pod):
             return
-        await self._untrack(("", ""), pod)
+        await self._requests.untrack(("", ""), pod)
 
     async def _is_awaited(self, pod: Pod) -> bool:
         owner = pod.metadata.controller
@@ -357,20 +252,6 @@ class Jobs:
         if job.metadata.uid != owner.uid:
             return False
         return job.ending is None or job.spec.managed_by not in (None, OURSELVES)
-
-
-def _key(thing: Job | Pod) -> Key:
-    return thing.metadata.namespace, thing.metadata.name
-
-
-def _job_of(pod: Pod) -> str | None:
-    owner = pod.metadata.controller
-    return owner.uid if owner is not None and owner.kind == "Job" else None
-
-
-def _is_again(job: Job) -> bool:
-    """Whether a pod that is made now takes the place of another one."""
-    return bool(job.status.failed or job.status.terminating)
 
 
 def _now() -> datetime:
