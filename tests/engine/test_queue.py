@@ -271,6 +271,27 @@ def test_the_order_of_arrival_and_hashes_changes_nothing():
     assert bindings(forward) == bindings(list(reversed(forward))) == bindings(shuffled)
 
 
+def test_a_restart_changes_nothing():
+    """P5: who has just read the cluster decides as who has lived through it."""
+
+    def bindings(*, restarts: bool) -> dict[str, str]:
+        stage = Stage()
+        stage.add(*(node(f"n{i}", "8") for i in range(6)))
+        stage.add(gang("early", 4), *members("early", 4))
+        stage.add(*(pod(f"p{i}", cpu=str(1 + i % 3)) for i in range(6)))
+        stage.play(5)
+        stage.remove("p1", "p4", "early-2", "n3")
+        stage.add(node("n3", "8"), node("n9", "4"), pod("early-4", "early"))
+        stage.play(5)
+        if restarts:
+            stage.restart()
+        stage.add(gang("late", 5), *members("late", 7, cpu="2"), *(pod(f"q{i}") for i in range(4)))
+        stage.play(20)
+        return stage.places()
+
+    assert bindings(restarts=True) == bindings(restarts=False)
+
+
 def test_hopeless_roots_are_left_alone_while_nothing_changes(stage):
     stage.add(node("n0"))
     for i in range(300):
