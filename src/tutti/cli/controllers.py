@@ -33,10 +33,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def job_gangs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--job-gangs",
-        choices=("auto", "ask"),
+        choices=("auto", "ask", "off"),
         default="auto",
-        help="which Jobs become gangs: every Indexed Job that runs all its indexes at once, or "
-        "only those that ask for it in spec.scheduling (default: %(default)s)",
+        help="which Jobs become gangs: every Indexed Job that runs all its indexes at once, only "
+        "those that ask for it in spec.scheduling, or none (default: %(default)s)",
     )
 
 

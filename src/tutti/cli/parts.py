@@ -45,7 +45,10 @@ def scheduler(secrets: Credentials, names: Sequence[str]) -> Part:
     return _client("scheduler", secrets, [*words, "--identity", identity])
 
 
-def controllers(secrets: Credentials, job_gangs: str) -> Part:
+def controllers(secrets: Credentials, job_gangs: str, feature_gates: str) -> Part:
+    """With its gate closed nobody makes groups for Jobs, as in Kubernetes."""
+    if "WorkloadWithJob=false" in feature_gates.split(","):
+        job_gangs = "off"
     words = ["--controllers", "all", "--job-gangs", job_gangs]
     return _client("controllers", secrets, words)
 

@@ -115,7 +115,8 @@ async def _rise(
             names = args.scheduler_name or USUAL_NAMES
             group.create_task(supervisor.start(parts.scheduler(secrets, names)))
         if not args.no_controllers:
-            group.create_task(supervisor.start(parts.controllers(secrets, args.job_gangs)))
+            part = parts.controllers(secrets, args.job_gangs, args.feature_gates)
+            group.create_task(supervisor.start(part))
     if args.kubeconfig is not None:
         _hand_out(admin, args.kubeconfig)
     print(f"ready: {address} kubeconfig={args.kubeconfig or admin}", flush=True)

@@ -37,6 +37,8 @@ class Rule(Enum):
     """Those that ask, and every Indexed Job that runs all its indexes at once."""
     ASK = "ask"
     """Those that ask, as in Kubernetes 1.37."""
+    OFF = "off"
+    """None: no groups are made, as with the gate WorkloadWithJob closed."""
 
 
 class Role(Enum):

@@ -70,6 +70,8 @@ class Groups:
 
     async def of(self, job: Job, *, has_pods: bool) -> PodGroup | Missing | None:
         """The group that the Job's next pods join; made, with its Workload, if the Job is new."""
+        if self._rule is Rule.OFF:
+            return self._kept(job)
         may_make = gangs.is_new(job, has_pods=has_pods)
         match gangs.role(job):
             case Role.LEFT_ALONE:
