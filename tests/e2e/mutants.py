@@ -14,7 +14,7 @@ from tests.e2e.comparison import (
     differences_in_nodes,
     differences_in_scores,
 )
-from tutti.api.core_v1 import Container, Node, Pod
+from tutti.api.core_v1 import Affinity, Container, Node, Pod, PodAffinity
 from tutti.core.profile import DEFAULT, Profile
 
 revised = msgspec.structs.replace
@@ -84,6 +84,26 @@ def requests_of_the_whole_pod(case: Case) -> Case:
     return _asking(case, lambda pod: revised(pod, spec=revised(pod.spec, resources=None)))
 
 
+def fewest_domains(case: Case) -> Case:
+    return _asking(case, lambda pod: _with_spread(pod, min_domains=None))
+
+
+def affinity_policies(case: Case) -> Case:
+    return _asking(case, lambda pod: _with_spread(pod, node_affinity_policy=None))
+
+
+def taints_policies(case: Case) -> Case:
+    return _asking(case, lambda pod: _with_spread(pod, node_taints_policy=None))
+
+
+def namespaces_of_terms(case: Case) -> Case:
+    return _asking(case, lambda pod: _with_terms(pod, namespaces=()))
+
+
+def selectors_of_namespaces(case: Case) -> Case:
+    return _asking(case, lambda pod: _with_terms(pod, namespace_selector=None))
+
+
 def limits_on_the_number_of_pods(case: Case) -> Case:
     def endless(node: Node) -> Node:
         allocatable = {**node.status.allocatable, "pods": "1000"}
@@ -127,6 +147,11 @@ OVERSIGHTS: Final[Sequence[Oversight]] = (
     init_containers,
     overhead,
     requests_of_the_whole_pod,
+    fewest_domains,
+    affinity_policies,
+    taints_policies,
+    namespaces_of_terms,
+    selectors_of_namespaces,
     limits_on_the_number_of_pods,
     sizes_that_kubelets_tell,
     that_pods_end,
@@ -153,3 +178,19 @@ def _with_containers(pod: Pod, change: Callable[[Container], Container]) -> Pod:
 def _with_steps(pod: Pod, kept: Callable[[Container], bool]) -> Pod:
     steps = tuple(filter(kept, pod.spec.init_containers))
     return revised(pod, spec=revised(pod.spec, init_containers=steps))
+
+
+def _with_spread(pod: Pod, **changes: Any) -> Pod:
+    constraints = tuple(revised(c, **changes) for c in pod.spec.topology_spread_constraints)
+    return revised(pod, spec=revised(pod.spec, topology_spread_constraints=constraints))
+
+
+def _with_terms(pod: Pod, **changes: Any) -> Pod:
+    """Of required terms: those are what filters ask."""
+    affinity = pod.spec.affinity or Affinity()
+    near = affinity.pod_affinity or PodAffinity()
+    away = affinity.pod_anti_affinity or PodAffinity()
+    near = revised(near, required=tuple(revised(term, **changes) for term in near.required))
+    away = revised(away, required=tuple(revised(term, **changes) for term in away.required))
+    affinity = revised(affinity, pod_affinity=near, pod_anti_affinity=away)
+    return revised(pod, spec=revised(pod.spec, affinity=affinity))

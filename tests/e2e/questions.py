@@ -13,6 +13,7 @@ from typing import Any, Final
 Json = dict[str, Any]
 
 NAMESPACES: Final = ("east", "west")
+NAME: Final = "kubernetes.io/metadata.name"
 ODD: Final = "odd"
 """The namespace of pods whose answers differ; a Service there speaks of some of them."""
 SERVICE: Final[Json] = {
@@ -197,7 +198,7 @@ def _node(dice: Random, name: str) -> Json:
     if dice.random() < 0.7:
         labels["generation"] = dice.choice(GENERATIONS)
     capacity = {
-        "cpu": dice.choice(("2", "3500m", "4", "6")),
+        "cpu": dice.choice(("2", "3500m", "4", "4", "6", "6", "0")),
         "memory": dice.choice(("4Gi", "6Gi", "8000M", "12Gi")),
         "pods": dice.choice(("2", "4", "110", "110", "110")),
     }
@@ -284,7 +285,7 @@ def _asking(dice: Random, name: str, wish: "Wish", nodes: Sequence[str]) -> Json
     if dice.random() < 0.6:
         spec["tolerations"] = [{"operator": "Exists", "effect": "NoSchedule"}]
     others = [other for other in WISHES if other is not wish]
-    wishes = (wish, *dice.sample(others, dice.choice((0, 0, 1, 2))))
+    wishes = (wish, *dice.sample(others, dice.choice((0, 0, 1, 2, 4))))
     for each in sorted(wishes, key=WISHES.index):
         each(dice, spec, nodes)
     return pod
@@ -295,9 +296,11 @@ def _pod(dice: Random, name: str) -> Json:
     if dice.random() < 0.6:
         labels["tier"] = dice.choice(TIERS)
     requests = {
-        "cpu": dice.choice(("100m", "250m", "500m", "1")),
-        "memory": dice.choice(("128Mi", "300M", "1Gi", "1500Mi")),
+        "cpu": dice.choice(("0", "100m", "250m", "0.5", "1")),
+        "memory": dice.choice(("0", "128Mi", "300M", "1Gi", "1.5Gi")),
     }
+    if dice.random() < 0.2:
+        del requests[dice.choice(("cpu", "memory"))]
     return {
         "metadata": {
             "name": name,
@@ -522,8 +525,14 @@ def _term(dice: Random) -> Json:
     }
     if dice.random() < 0.3:
         term["namespaces"] = dice.sample(NAMESPACES, dice.randint(1, 2))
-    if dice.random() < 0.2:
-        term["namespaceSelector"] = {}
+    if dice.random() < 0.35:
+        term["namespaceSelector"] = dice.choice(
+            (
+                {},
+                {"matchLabels": {NAME: dice.choice(NAMESPACES)}},
+                {"matchExpressions": [{"key": NAME, "operator": "NotIn", "values": ["west"]}]},
+            )
+        )
     if dice.random() < 0.2 and "tier" not in str(term):
         term[dice.choice(("matchLabelKeys", "mismatchLabelKeys"))] = ["tier"]
     return term
