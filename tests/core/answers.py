@@ -14,10 +14,10 @@ def answer(columns: tuple[Cluster, PodClass], profile: Profile = DEFAULT) -> lis
     cluster, cls = columns
     trial = Trial(cluster.snapshot(), profile)
     ranking = trial.ranking(cls)
-    passing = ranking.passing()
+    passing = ranking.passing(cls)
     if not passing.any():
         return [tally(trial.snapshot, trial.used, profile, cls).sentence()]
-    totals = ranking.totals(passing)
+    totals = ranking.totals(cls, passing)
     best = passing & (totals == totals[passing].max())
     return [trial.snapshot.nodes.names[row] for row in best.nonzero()[0]]
 

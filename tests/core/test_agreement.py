@@ -57,7 +57,7 @@ def test_masks_and_reasons_agree(
     reasons = {node.metadata.name: oracle.why_not(pod, node) for node in nodes}
 
     passing = {name for name, why in reasons.items() if not why}
-    rows = attempt.ranking(cls).passing().nonzero()[0].tolist()
+    rows = attempt.ranking(cls).passing(cls).nonzero()[0].tolist()
     assert set(names(here, rows)) == passing
     counted = Counter(reason for why in reasons.values() for reason in why)
     found = tally(attempt.snapshot, attempt.used, attempt.profile, cls)
@@ -76,9 +76,9 @@ def test_scores_agree_up_to_what_is_the_same_for_all(
 
     if passing:
         theirs = oracle.scores(pod, passing)
-        mask = ranking.passing()
+        mask = ranking.passing(cls)
         rows = mask.nonzero()[0].tolist()
-        ours = dict(zip(names(here, rows), ranking.totals(mask)[mask], strict=True))
+        ours = dict(zip(names(here, rows), ranking.totals(cls, mask)[mask], strict=True))
         least = min(theirs.values()) - min(ours.values())
         assert {name: int(score) + least for name, score in ours.items()} == theirs
 

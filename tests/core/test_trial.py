@@ -132,7 +132,7 @@ def test_a_trial_that_caught_up_is_as_good_as_a_new_one(
         assert (old.used == new.used).all()
         for cls in classes:
             assert (old.ranking(cls).keys == new.ranking(cls).keys).all()
-            assert (old.ranking(cls).passing() == new.ranking(cls).passing()).all()
+            assert (old.ranking(cls).passing(cls) == new.ranking(cls).passing(cls)).all()
 
 
 def test_a_trial_does_not_outlive_its_nodes() -> None:

@@ -85,7 +85,7 @@ def differences_in_nodes(case: Case, profile: Profile) -> Iterator[str]:
     answer = case.question.answer
     trial = case.trial(profile)
     names = trial.snapshot.nodes.names
-    passing = {names[row] for row in np.flatnonzero(trial.ranking(case.cls).passing())}
+    passing = {names[row] for row in np.flatnonzero(trial.ranking(case.cls).passing(case.cls))}
     if passing != answer.passing:
         yield f"pass: {sorted(passing)}, should: {sorted(answer.passing)}"
     refusal = "" if passing else tally(trial.snapshot, trial.used, profile, case.cls).sentence()
@@ -136,10 +136,10 @@ def scores(case: Case, profile: Profile) -> dict[str, int]:
     """What the nodes that pass are worth."""
     trial = case.trial(profile)
     ranking = trial.ranking(case.cls)
-    passing = ranking.passing()
+    passing = ranking.passing(case.cls)
     if not passing.any():
         return {}
-    totals = ranking.totals(passing)
+    totals = ranking.totals(case.cls, passing)
     return {trial.snapshot.nodes.names[row]: int(totals[row]) for row in np.flatnonzero(passing)}
 
 

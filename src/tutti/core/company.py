@@ -108,10 +108,10 @@ class Arrangements:
             self.is_complete = False
             return []
         ranking = self._trial.ranking(batch.cls)
-        passing = ranking.passing()
+        passing = ranking.passing(batch.cls)
         nodes = np.flatnonzero(passing)
         if not len(nodes):
             return []
-        totals = ranking.totals(passing)[nodes]
+        totals = ranking.totals(batch.cls, passing)[nodes]
         best: list[int] = nodes[np.lexsort((-ranking.order[nodes], -totals))].tolist()
         return best

@@ -37,7 +37,7 @@ def place(
     while count > 0:
         ranking = trial.ranking(cls, packing=packing)
         if count <= FEW:
-            stretch = columns.rows(ranking.draw(count))
+            stretch = columns.rows(ranking.draw(cls, count))
         else:
             stretch = _stretch(ranking, count)
             trial.take(cls, *np.unique(stretch, return_counts=True))
@@ -56,7 +56,7 @@ def _one_by_one(
         within = columns.mask(len(trial.order), True)
     chosen: list[int] = []
     while len(chosen) < count:
-        row = trial.ranking(cls, packing=packing).draw_one(within)
+        row = trial.ranking(cls, packing=packing).draw_one(cls, within)
         if row is None:
             break
         chosen.append(row)

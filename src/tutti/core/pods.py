@@ -90,6 +90,8 @@ class PodClass:
 
     id: int
     asks: Asks
+    shape: int
+    """The same for classes that differ only in who they are to others, and what they ask of them."""
     held: dict[int, int] = field(init=False)
     """What one pod adds to its node's column."""
     held_rows: Rows = field(init=False)

@@ -1,4 +1,4 @@
-"""Ranking: what every node is worth to the next pod of one class, kept while a trial goes on.
+"""Ranking: what every node is worth to the next pod of one shape, kept while a trial goes on.
 
 A key per node holds the weighted score and, below it, the node's place in the tie order, so that
 the largest key is the node that a pod-by-pod scheduler would take. Nodes that changed are rescored
@@ -28,7 +28,10 @@ FRONT_RUNNERS: Final = 128
 
 
 class Ranking:
-    """`keys` is 0 where a pod can't go. Read it through `Trial.ranking`, which refreshes it."""
+    """`keys` is 0 where a pod can't go. Read it through `Trial.ranking`, which refreshes it.
+
+    One serves all classes of a shape: they differ in what they ask about other pods, if in anything.
+    """
 
     def __init__(self, trial: "Trial", profile: Profile, cls: PodClass) -> None:
         self._trial = trial
@@ -70,7 +73,7 @@ class Ranking:
             else:
                 self._rescore(nodes)
 
-    def draw(self, count: int) -> list[int]:
+    def draw(self, cls: PodClass, count: int) -> list[int]:
         """The best nodes for the next few pods, one by one, and taken in the trial.
 
         It stops early where the keys of a front-runner aren't known far enough ahead, or where the
@@ -88,11 +91,10 @@ class Ranking:
                     break
                 self._look_ahead(largest(keys, FRONT_RUNNERS))
                 upcoming = ahead[row]
-            keys[row] = upcoming.pop()
             drawn.append(row)
-            if self._scaled and not keys[row]:
+            if not self._step(row, upcoming.pop()) and self._scaled:
                 break
-        self._take(drawn)
+        self._take(cls, drawn)
         return drawn
 
     def scores(self, nodes: Rows, depth: int, added: int = 0) -> Amounts:
@@ -111,33 +113,38 @@ class Ranking:
             for (_, worth), most in zip(self._scaled, self._most, strict=True)
         ]
 
-    def draw_one(self, within: Mask) -> int | None:
+    def draw_one(self, cls: PodClass, within: Mask) -> int | None:
         """The best node of those in a mask, all rules asked anew; taken in the trial."""
-        passing = self.passing() & within
+        passing = self.passing(cls) & within
         if not passing.any():
             return None
-        keys = (self.totals(passing) * self._span + self.order + 1) * passing
+        keys = (self.totals(cls, passing) * self._span + self.order + 1) * passing
         row = int(keys.argmax())
         if not self._ahead.get(row):
             self._look_ahead(largest(keys, FRONT_RUNNERS))
-        key, upcoming = int(self.keys[row]), self._ahead[row].pop()
-        self._trial.take(self.cls, columns.rows((row,)))
-        if upcoming or not self._scaled:
-            self.loads[row] += (upcoming - key) // self._span if upcoming else 0
-            self.keys[row] = upcoming
-            self.open[row] = upcoming > 0
+        self._trial.take(cls, columns.rows((row,)))
+        stays_open = self._step(row, self._ahead[row].pop())
+        if stays_open or not self._scaled:
+            self.open[row] = stays_open
             self._seen = len(self._trial.touched)
         return row
 
-    def passing(self) -> Mask:
+    def _step(self, row: int, upcoming: int) -> bool:
+        """Move a node to its next key; whether it has one. Other scores than its load's stay."""
+        if upcoming:
+            self.loads[row] += (upcoming - int(self.keys[row])) // self._span
+        self.keys[row] = upcoming
+        return upcoming > 0
+
+    def passing(self, cls: PodClass) -> Mask:
         """The nodes that pass every rule now, those about other pods too."""
         trial = self._trial
         passing = self.open.copy()
-        for rule in self._profile.relation_filters if self.cls.heeds_others else ():
-            passing &= rule.passes(trial.snapshot, trial.used, self.cls)
+        for rule in self._profile.relation_filters if cls.heeds_others else ():
+            passing &= rule.passes(trial.snapshot, trial.used, cls)
         return passing
 
-    def totals(self, passing: Mask) -> Amounts:
+    def totals(self, cls: PodClass, passing: Mask) -> Amounts:
         """Weighted scores over the nodes that pass, which set the scale of each."""
         trial = self._trial
         totals = self.loads.copy()
@@ -145,13 +152,13 @@ class Ranking:
             most = int(np.max(worth, where=passing, initial=0))
             totals += score.weight * score.scaled(worth, most)
         totals += self._fixed
-        for relation in self._profile.relation_scores:
-            company = relation.score(trial.snapshot, trial.used, self.cls, passing)
+        for relation in self._profile.relation_scores if cls.heeds_others else ():
+            company = relation.score(trial.snapshot, trial.used, cls, passing)
             if company is not None:
                 totals += relation.weight * company
         return totals
 
-    def _take(self, drawn: list[int]) -> None:
+    def _take(self, cls: PodClass, drawn: list[int]) -> None:
         """Their keys are known already, unless closing one of them moved a scale."""
         if not drawn:
             return
@@ -159,7 +166,7 @@ class Ranking:
         for row in drawn:
             counts[row] = counts.get(row, 0) + 1
         nodes = columns.rows(counts)
-        self._trial.take(self.cls, nodes, columns.amounts_of(counts.values()))
+        self._trial.take(cls, nodes, columns.amounts_of(counts.values()))
         still_open = self.keys[nodes] > 0
         if not self._scaled or still_open.all():
             self.open[nodes] = still_open
@@ -226,7 +233,7 @@ def allowed(snapshot: Snapshot, profile: Profile, cls: PodClass) -> Mask:
     """The nodes that pass every rule that goes by the node alone."""
     known = snapshot.memo.allowed
     rules = profile.filters + profile.late_filters
-    key = rules, cls.id
+    key = rules, cls.shape
     if key not in known:
         passing = snapshot.nodes.present.copy()
         for rule in rules:
@@ -242,7 +249,7 @@ def _differing(
     known = snapshot.memo.worth
     differing = []
     for rule in profile.node_scores:
-        key = rule, cls.id
+        key = rule, cls.shape
         if key not in known:
             known[key] = rule.worth(snapshot.nodes, cls)
         worth = known[key]

@@ -88,7 +88,7 @@ class Trial:
 
     def ranking(self, cls: PodClass, *, packing: bool = False) -> Ranking:
         """How the nodes rank for the class now; the fullest first where it is about packing."""
-        key = self.profile.name, cls.id, packing
+        key = self.profile.name, cls.shape, packing
         ranking = self._rankings.get(key)
         if ranking is None:
             self._keep_up_with_the_table()

@@ -1,12 +1,14 @@
 """The two tables `[resource, node]`, what there is and what is in use, as they grow both ways."""
 
 from collections.abc import Hashable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from tutti.core import columns
+from tutti.core.columns import Amounts
 from tutti.core.relations import Carried, Counted
 from tutti.core.resources import FIXED, Port, Table
 
+FEWEST_ROWS: Final = 16
 _What = TypeVar("_What", bound=Hashable)
 
 
@@ -18,8 +20,17 @@ class Tables:
         self.ports: dict[Port, int] = {}
         self.counted: dict[Counted, int] = {}
         self.carried: dict[Carried, int] = {}
-        self.allocatable = columns.amounts(len(FIXED), nodes)
-        self.used = columns.amounts(len(FIXED), nodes)
+        self._rows = len(FIXED)
+        self._allocatable = columns.amounts(FEWEST_ROWS, nodes)
+        self._used = columns.amounts(FEWEST_ROWS, nodes)
+
+    @property
+    def allocatable(self) -> Amounts:
+        return self._allocatable[: self._rows]
+
+    @property
+    def used(self) -> Amounts:
+        return self._used[: self._rows]
 
     @property
     def counts(self) -> int:
@@ -29,23 +40,26 @@ class Tables:
     def row_of(self, known: dict[_What, int], what: _What) -> int:
         """The row of a resource, a port or a count, which gets one when it is new."""
         if what not in known:
-            known[what] = len(self.used)
-            self.allocatable = columns.with_more_rows(self.allocatable, 1)
-            self.used = columns.with_more_rows(self.used, 1)
+            if self._rows == len(self._used):
+                self._allocatable = columns.with_more_rows(self._allocatable, self._rows)
+                self._used = columns.with_more_rows(self._used, self._rows)
+            known[what] = self._rows
+            self._rows += 1
         return known[what]
 
     def resource_row(self, name: str) -> int:
         return self.row_of(self.resources, name)
 
     def widen(self, nodes: int) -> None:
-        self.allocatable = columns.widened(self.allocatable, nodes)
-        self.used = columns.widened(self.used, nodes)
+        self._allocatable = columns.widened(self._allocatable, nodes)
+        self._used = columns.widened(self._used, nodes)
 
     def drop_counts(self) -> None:
         """Forget ports and counts, and all that is in use: only resources keep their rows."""
         kept = sorted(self.resources.items(), key=lambda item: item[1])
-        self.allocatable = self.allocatable[[row for _, row in kept]]
-        self.used = columns.amounts(*self.allocatable.shape)
+        self._allocatable = self._allocatable[[row for _, row in kept]]
+        self._used = columns.amounts(*self._allocatable.shape)
+        self._rows = len(kept)
         self.resources = {name: row for row, (name, _) in enumerate(kept)}
         self.ports, self.counted, self.carried = {}, {}, {}
 
@@ -57,8 +71,9 @@ class Tables:
         made = Tables(nodes)
         made.resources, made.ports = self.resources, self.ports
         made.counted, made.carried = self.counted, self.carried
-        made.allocatable = columns.amounts(len(self.allocatable), nodes)
-        made.used = columns.amounts(len(self.used), nodes)
+        made._rows = self._rows
+        made._allocatable = columns.amounts(self._rows, nodes)
+        made._used = columns.amounts(self._rows, nodes)
         return made
 
     def amounts_of(self, node: int) -> dict[str, int]:

@@ -48,7 +48,7 @@ def carries(snapshot: Snapshot, constraints: list[Spread]) -> Mask:
 def eligible(snapshot: Snapshot, cls: PodClass, spread: Spread) -> Mask:
     """The nodes that a constraint looks at: all keys carried, and its policies met."""
     known = snapshot.memo.eligible
-    key = spread, cls.id
+    key = spread, cls.shape
     if key not in known:
         alike = [other for other in cls.asks.relations.spread if other.required is spread.required]
         found = snapshot.nodes.present & carries(snapshot, alike)
