@@ -26,14 +26,19 @@ def apart_in(labels: dict[str, str]) -> dict[str, object]:
             id="volumes that every node can serve",
         ),
         pytest.param(
-            {"volumes": [{"name": "a", "persistentVolumeClaim": {"claimName": "c"}}]},
-            ["spec.volumes[0].persistentVolumeClaim"],
-            id="a claim",
+            {
+                "volumes": [
+                    {"name": "a", "persistentVolumeClaim": {"claimName": "c"}},
+                    {"name": "b", "ephemeral": {}},
+                ]
+            },
+            [],
+            id="claims",
         ),
         pytest.param(
-            {"volumes": [{"name": "a", "hostPath": {"path": "/"}}, {"name": "b", "ephemeral": {}}]},
-            ["spec.volumes[1].ephemeral"],
-            id="an ephemeral volume",
+            {"volumes": [{"name": "a", "hostPath": {"path": "/"}}, {"name": "b", "rbd": {}}]},
+            ["spec.volumes[1].rbd"],
+            id="a disk without a claim",
         ),
         pytest.param(
             {"resourceClaims": [{"name": "gpu", "resourceClaimName": "x"}]},

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
-from tutti.api import batch, coordination, core_v1, scheduling, shapes
+from tutti.api import batch, coordination, core_v1, scheduling, shapes, storage
 from tutti.api.core_v1 import Pod
 from tutti.api.scheduling import Workload
 
@@ -19,6 +19,10 @@ PROJECTED = [
     ("core/v1", core_v1.Event),
     ("core/v1", core_v1.ConfigMap),
     ("core/v1", core_v1.ServiceAccount),
+    ("core/v1", storage.PersistentVolume),
+    ("core/v1", storage.PersistentVolumeClaim),
+    ("storage/v1", storage.StorageClass),
+    ("storage/v1", storage.CSINode),
     ("coordination/v1", coordination.Lease),
     ("scheduling/v1", scheduling.PriorityClass),
     ("scheduling/v1alpha3", scheduling.Workload),

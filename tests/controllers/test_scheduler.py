@@ -16,8 +16,18 @@ from tests.controllers.between import between
 from tutti.api.coordination import Lease
 from tutti.api.core_v1 import Event, Pod
 from tutti.api.errors import NotFound
-from tutti.api.registry import EVENTS, LEASES, NAMESPACES, NODES, POD_GROUPS, PODS
+from tutti.api.registry import (
+    CLAIMS,
+    EVENTS,
+    LEASES,
+    NAMESPACES,
+    NODES,
+    POD_GROUPS,
+    PODS,
+    VOLUMES,
+)
 from tutti.api.scheduling import PodGroup
+from tutti.api.storage import BIND_COMPLETED
 from tutti.cli.credentials import Credentials, make
 from tutti.controllers.journal import Journal, segments
 from tutti.controllers.scheduler import Options, run
@@ -51,6 +61,34 @@ class Stage:
         group = {"metadata": {"name": name}, "spec": spec}
         await self.client.create(POD_GROUPS, group, self.name)
         await asyncio.gather(*(self._make_member(name, number) for number in range(size)))
+
+    async def make_pod_on_claim(self, claim: str) -> None:
+        volume = {"name": "v", "persistentVolumeClaim": {"claimName": claim}}
+        spec = {
+            "schedulerName": self.name,
+            "nodeSelector": {"for": self.name},
+            "containers": [{"name": "c", "image": "i"}],
+            "volumes": [volume],
+        }
+        await self.client.create(PODS, {"metadata": {"name": "p"}, "spec": spec}, self.name)
+
+    async def make_bound_claim(self, name: str) -> None:
+        """A claim and its volume, as they are after somebody has bound them."""
+        common = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+        size = {"storage": "1Gi"}
+        meta = {"name": f"{self.name}-{name}"}
+        path = {"hostPath": {"path": "/data"}}
+        await self.client.create(
+            VOLUMES, {"metadata": meta, "spec": {**common, "capacity": size, **path}}
+        )
+        await self.client.create(
+            CLAIMS,
+            {
+                "metadata": {"name": name, "annotations": {BIND_COMPLETED: "yes"}},
+                "spec": {**common, "resources": {"requests": size}, "volumeName": meta["name"]},
+            },
+            self.name,
+        )
 
     async def pods(self) -> list[Pod]:
         return (await self.client.list(PODS, self.name, into=Pod)).items
@@ -202,6 +240,16 @@ async def test_a_gang_that_does_not_fit_waits_whole_and_says_why(stage: Stage) -
         assert b"Insufficient cpu" in report.body
         await stage.make_nodes(1, cpu=1)
         await stage.until(stage.bound, 3)
+
+
+async def test_a_pod_waits_for_its_claim_and_runs_once_it_is_bound(stage: Stage) -> None:
+    await stage.make_nodes(1, cpu=2)
+    await stage.make_pod_on_claim("data")
+    async with scheduling(stage):
+        await stage.until(stage.reasons, ["FailedScheduling"])
+        assert await stage.bound() == 0
+        await stage.make_bound_claim("data")
+        await stage.until(stage.bound, 1)
 
 
 async def test_no_connection_lasts_and_yet_every_gang_is_whole(stage: Stage) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from tests.core.disks import Disks
 from tutti.api.core_v1 import (
     Affinity,
     Node,
@@ -20,6 +21,7 @@ from tutti.api.core_v1 import (
     TopologySpreadConstraint,
 )
 from tutti.api.meta import LabelSelector, ObjectMeta
+from tutti.api.storage import PersistentVolume
 
 Tie = Callable[[str], int]
 
@@ -35,6 +37,7 @@ class Oracle:
     nodes: list[Node]
     tie: Tie
     running: list[tuple[Pod, str]] = field(default_factory=list)
+    disks: Disks = field(default_factory=Disks)
 
     def place(self, pod: Pod) -> str | None:
         """Put the pod on the best node of those that pass, if any does."""
@@ -62,10 +65,39 @@ class Oracle:
             return ["node(s) didn't have free ports for the requested pod ports"]
         return (
             self.insufficient(pod, node, here)
+            or self.bad_volumes(pod, node, here)
             or self.spreads_badly(pod, node)
             or self.bad_neighbours(pod, node)
             or cannot_mount(pod, node)
         )
+
+    def bad_volumes(self, pod: Pod, node: Node, here: list[Pod]) -> list[str]:
+        """Of claims that are all bound."""
+        for name in claims_of(pod):
+            alone = "ReadWriteOncePod" in self.disks.claims[name].spec.access_modes
+            if alone and any(name in claims_of(other) for other, _ in self.running):
+                return [
+                    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod "
+                    "access mode already in-use by another pod"
+                ]
+        for driver, limit in self.disks.limits.get(node.metadata.name, {}).items():
+            there = {handle for other in here for handle in self.handles(other, driver)}
+            fresh = self.handles(pod, driver) - there
+            if fresh and len(there) + len(fresh) > limit:
+                return ["node(s) exceed max volume count"]
+        volumes = [self.volume_of(name) for name in claims_of(pod)]
+        if not all(reaches(node, volume) for volume in volumes):
+            return ["node(s) didn't match PersistentVolume's node affinity"]
+        if not all(in_zone_of(node, volume) for volume in volumes):
+            return ["node(s) had no available volume zone"]
+        return []
+
+    def volume_of(self, claim: str) -> PersistentVolume:
+        return self.disks.volumes[self.disks.claims[claim].spec.volume_name]
+
+    def handles(self, pod: Pod, driver: str) -> set[str]:
+        sources = [self.volume_of(name).spec.csi for name in claims_of(pod)]
+        return {s.volume_handle for s in sources if s is not None and s.driver == driver}
 
     def spreads_badly(self, pod: Pod, node: Node) -> list[str]:
         hard = [c for c in pod.spec.topology_spread_constraints if c.when_unsatisfiable != SOFT]
@@ -342,6 +374,31 @@ def full_name(image: str) -> str:
 
 def sizes_of(node: Node) -> dict[str, int]:
     return {name: image.size_bytes for image in node.status.images for name in image.names or ()}
+
+
+def claims_of(pod: Pod) -> list[str]:
+    claims = [volume.persistent_volume_claim for volume in pod.spec.volumes]
+    return [claim.claim_name for claim in claims if claim is not None]
+
+
+def reaches(node: Node, volume: PersistentVolume) -> bool:
+    affinity = volume.spec.node_affinity
+    if affinity is None or affinity.required is None:
+        return True
+    return any(meets(node, term) for term in affinity.required.node_selector_terms)
+
+
+def in_zone_of(node: Node, volume: PersistentVolume) -> bool:
+    new, old = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
+    labels = node.metadata.labels
+    if new not in labels and old not in labels:
+        return True
+    for key in (new, old):
+        zones = volume.metadata.labels.get(key, "").split("__")
+        own = labels.get(key, labels.get(new))
+        if "" not in zones and own not in zones:
+            return False
+    return True
 
 
 def cannot_mount(pod: Pod, node: Node) -> list[str]:

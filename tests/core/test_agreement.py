@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core import clusters
+from tests.core import clusters, disks
 from tests.core.answers import answer, mutants
 from tests.core.clusters import Situation
+from tests.core.disks import Disks
 from tests.core.oracle import Oracle
 from tests.core.support import cluster, trial
 from tutti.api.core_v1 import Node, Pod
@@ -138,3 +139,37 @@ def test_whatever_rule_is_left_out_some_situation_shows_it() -> None:
     cases()
 
     assert list(unnoticed) == []
+
+
+@given(
+    disks.zoned_nodes(),
+    disks.disks(),
+    st.lists(st.tuples(st.integers(0, 5), disks.mounting_pods()), max_size=4),
+    st.lists(disks.mounting_pods(), min_size=1, max_size=4),
+)
+def test_volumes_are_honoured_pod_by_pod(
+    nodes: list[Node], known: Disks, running: list[tuple[int, Pod]], pending: list[Pod]
+) -> None:
+    """48: whoever comes later sees what those before it mounted, in one gang as anywhere."""
+    here, oracle = cluster(*nodes), Oracle(nodes, tie=lambda name: 0, disks=known)
+    known.show(here)
+    runs = [(disks.named(pod, f"r{n}"), index) for n, (index, pod) in enumerate(running)]
+    waits = [disks.named(pod, f"p{n}") for n, pod in enumerate(pending)]
+    for pod in (*(pod for pod, _ in runs), *waits):
+        here.volumes.mounted(pod)
+    for pod, index in runs:
+        name = nodes[index % len(nodes)].metadata.name
+        here.hold(pod.metadata.uid, here.class_of(pod), name)
+        oracle.running.append((pod, name))
+    classes = [here.class_of(pod) for pod in waits]
+    attempt = trial(here)
+    order = attempt.snapshot.tie_order(0)
+    oracle.tie = lambda name: int(order[attempt.snapshot.nodes.row_of[name]])
+
+    for pod, cls in zip(waits, classes, strict=True):
+        reasons = Counter(why for node in nodes for why in oracle.why_not(pod, node))
+        found = tally(attempt.snapshot, attempt.used, attempt.profile, cls)
+        assert dict(found.counts) == reasons
+        chosen = names(here, place(attempt, cls, 1).tolist())
+        assert chosen == [name for name in [oracle.place(pod)] if name is not None]
+    assert here.check() == []

@@ -8,6 +8,7 @@ import pytest
 from tutti.api.core_v1 import Node, Pod
 from tutti.api.meta import Condition, ObjectMeta
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
+from tutti.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from tutti.engine import messages
 from tutti.engine.messages import GroupRef, PodRef, Unit
 
@@ -29,6 +30,14 @@ EXAMPLES = [
     messages.WorkloadGone("default", "train"),
     messages.JobSeen("u-3", 2),
     messages.JobGone("u-3"),
+    messages.ClaimSeen(PersistentVolumeClaim(metadata=META)),
+    messages.ClaimGone("default", "data"),
+    messages.VolumeSeen(PersistentVolume(metadata=META)),
+    messages.VolumeGone("pv-data"),
+    messages.StorageClassSeen(StorageClass(metadata=META)),
+    messages.StorageClassGone("fast"),
+    messages.CsiNodeSeen(CSINode(metadata=META)),
+    messages.CsiNodeGone("n0"),
     messages.Edition(composites=True, group_status=True),
     messages.Synced(),
     messages.LeaseHeld((UNIT,)),

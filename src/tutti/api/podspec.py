@@ -140,7 +140,7 @@ VOLUME: Final[Mapping[str, Bearing]] = {
     "csi": REPORTED,
     "downwardAPI": IRRELEVANT,
     "emptyDir": IRRELEVANT,
-    "ephemeral": REPORTED,
+    "ephemeral": HONOURED,  # by the claim that is made for it
     "fc": IRRELEVANT,
     "flexVolume": IRRELEVANT,
     "flocker": IRRELEVANT,
@@ -152,7 +152,7 @@ VOLUME: Final[Mapping[str, Bearing]] = {
     "iscsi": REPORTED,
     "name": IRRELEVANT,
     "nfs": IRRELEVANT,
-    "persistentVolumeClaim": REPORTED,
+    "persistentVolumeClaim": HONOURED,  # a claim that is bound; others wait, and say so
     "photonPersistentDisk": IRRELEVANT,
     "portworxVolume": REPORTED,
     "projected": IRRELEVANT,

@@ -7,8 +7,20 @@ from typing import Any
 from tutti.api.batch import Job
 from tutti.api.core_v1 import Node, Pod
 from tutti.api.meta import Condition
-from tutti.api.registry import COMPOSITE_POD_GROUPS, JOBS, NODES, POD_GROUPS, PODS, WORKLOADS
+from tutti.api.registry import (
+    CLAIMS,
+    COMPOSITE_POD_GROUPS,
+    CSI_NODES,
+    JOBS,
+    NODES,
+    POD_GROUPS,
+    PODS,
+    STORAGE_CLASSES,
+    VOLUMES,
+    WORKLOADS,
+)
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
+from tutti.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from tutti.controllers import inbox
 from tutti.controllers.statuses import Ref
 from tutti.engine.messages import Edition, Event, GroupRef, PodRef
@@ -17,6 +29,8 @@ from tutti.kube.discovery import Discovery
 from tutti.kube.informer import Informer
 
 SCHEDULING = "scheduling.k8s.io"
+GROUPS = frozenset({SCHEDULING, JOBS.group, STORAGE_CLASSES.group})
+"""Those of which what is served is asked; the core group is always there."""
 
 
 class Cluster:
@@ -29,6 +43,10 @@ class Cluster:
         self._composites = Informer(client, COMPOSITE_POD_GROUPS, CompositePodGroup)
         self._workloads = Informer(client, WORKLOADS, Workload)
         self._jobs = Informer(client, JOBS, Job)
+        self._claims = Informer(client, CLAIMS, PersistentVolumeClaim)
+        self._volumes = Informer(client, VOLUMES, PersistentVolume)
+        self._storage_classes = Informer(client, STORAGE_CLASSES, StorageClass)
+        self._csi_nodes = Informer(client, CSI_NODES, CSINode)
 
     @property
     def edition(self) -> Edition:
@@ -52,9 +70,23 @@ class Cluster:
             followed.append((self._workloads, inbox.of_workloads(put)))
         if self._discovery.served(JOBS.group, JOBS.plural):
             followed.append((self._jobs, inbox.of_jobs(put)))
+        followed += self._storage()
         for informer, on in followed:
             tasks.create_task(informer.run(on))
         return [informer.synced for informer, _ in followed]
+
+    def _storage(self) -> list[tuple[Informer[Any], Any]]:
+        """What says where volumes are. Volumes and claims are served wherever pods are."""
+        put = self._put
+        followed: list[tuple[Informer[Any], Any]] = [
+            (self._claims, inbox.of_claims(put)),
+            (self._volumes, inbox.of_volumes(put)),
+        ]
+        if self._discovery.served(STORAGE_CLASSES.group, STORAGE_CLASSES.plural):
+            followed.append((self._storage_classes, inbox.of_storage_classes(put)))
+        if self._discovery.served(CSI_NODES.group, CSI_NODES.plural):
+            followed.append((self._csi_nodes, inbox.of_csi_nodes(put)))
+        return followed
 
     def conditions(self, ref: Ref) -> Iterable[Condition]:
         """Those that the cache shows; none of a namesake."""

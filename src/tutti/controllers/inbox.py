@@ -7,9 +7,14 @@ from collections.abc import Callable
 from tutti.api.batch import Job
 from tutti.api.core_v1 import Node, Pod
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
+from tutti.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from tutti.engine.messages import (
+    ClaimGone,
+    ClaimSeen,
     CompositeGone,
     CompositeSeen,
+    CsiNodeGone,
+    CsiNodeSeen,
     Event,
     GroupGone,
     GroupKind,
@@ -22,6 +27,10 @@ from tutti.engine.messages import (
     PodGone,
     PodRef,
     PodSeen,
+    StorageClassGone,
+    StorageClassSeen,
+    VolumeGone,
+    VolumeSeen,
     WorkloadGone,
     WorkloadSeen,
 )
@@ -136,6 +145,58 @@ def of_workloads(
                 put(WorkloadSeen(workload))
             case Gone(workload):
                 put(WorkloadGone(workload.metadata.namespace, workload.metadata.name))
+
+    return on
+
+
+def of_claims(
+    put: Callable[[Event], None],
+) -> Callable[[Seen[PersistentVolumeClaim] | Gone[PersistentVolumeClaim] | Relisted], None]:
+    def on(news: Seen[PersistentVolumeClaim] | Gone[PersistentVolumeClaim] | Relisted) -> None:
+        match news:
+            case Seen(claim):
+                put(ClaimSeen(claim))
+            case Gone(claim):
+                put(ClaimGone(claim.metadata.namespace, claim.metadata.name))
+
+    return on
+
+
+def of_volumes(
+    put: Callable[[Event], None],
+) -> Callable[[Seen[PersistentVolume] | Gone[PersistentVolume] | Relisted], None]:
+    def on(news: Seen[PersistentVolume] | Gone[PersistentVolume] | Relisted) -> None:
+        match news:
+            case Seen(volume):
+                put(VolumeSeen(volume))
+            case Gone(volume):
+                put(VolumeGone(volume.metadata.name))
+
+    return on
+
+
+def of_storage_classes(
+    put: Callable[[Event], None],
+) -> Callable[[Seen[StorageClass] | Gone[StorageClass] | Relisted], None]:
+    def on(news: Seen[StorageClass] | Gone[StorageClass] | Relisted) -> None:
+        match news:
+            case Seen(storage_class):
+                put(StorageClassSeen(storage_class))
+            case Gone(storage_class):
+                put(StorageClassGone(storage_class.metadata.name))
+
+    return on
+
+
+def of_csi_nodes(
+    put: Callable[[Event], None],
+) -> Callable[[Seen[CSINode] | Gone[CSINode] | Relisted], None]:
+    def on(news: Seen[CSINode] | Gone[CSINode] | Relisted) -> None:
+        match news:
+            case Seen(node):
+                put(CsiNodeSeen(node))
+            case Gone(node):
+                put(CsiNodeGone(node.metadata.name))
 
     return on
 

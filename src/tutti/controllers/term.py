@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Never
 
-from tutti.api.registry import JOBS
-from tutti.controllers.cluster import SCHEDULING, Cluster
+from tutti.controllers.cluster import GROUPS, Cluster
 from tutti.controllers.collecting import collecting_later
 from tutti.controllers.hands import Hands
 from tutti.controllers.inbox import Inbox
@@ -76,7 +75,7 @@ class Term:
     async def run(self, units: Sequence[Unit], on_synced: Callable[[], None]) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._leases.keep())
-            discovery = await self._client.discover({SCHEDULING, JOBS.group})
+            discovery = await self._client.discover(GROUPS)
             cluster = Cluster(self._client, discovery, self._inbox.put)
             hands = Hands(
                 self._client,

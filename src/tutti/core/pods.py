@@ -11,6 +11,7 @@ from tutti.core import columns
 from tutti.core.columns import Amounts, Rows
 from tutti.core.relations import NOBODY, NONE, Identity, Pull, Relations
 from tutti.core.resources import SCORED_CPU, SCORED_MEMORY, Port
+from tutti.core.volumes import NO_MOUNTS, Mounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Asks:
     """One for each container, under its full name."""
     identity: Identity = NOBODY
     relations: Relations = NONE
+    mounts: Mounts = NO_MOUNTS
 
 
 @dataclass(slots=True, eq=False)
@@ -115,6 +117,7 @@ class PodClass:
         self.held = dict(self.asks.amounts)
         for _, row in (*self.asks.ports, *self.asks.relations.carries):
             self.held[row] = self.held.get(row, 0) + 1
+        self.held |= self.asks.mounts.held()
         self._line_up()
 
     def limits(self) -> Iterator[tuple[int, int]]:
@@ -143,6 +146,7 @@ class PodClass:
             or asked.attraction
             or asked.repulsion
             or asked.preferences
+            or self.asks.mounts.heeds_others
             or self.repelled_by
             or self.pulled_by
         )

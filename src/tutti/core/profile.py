@@ -3,7 +3,15 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tutti.core.filters import FILTERS, LATE_FILTERS, RELATION_FILTERS, Filter, RelationFilter
+from tutti.core.filters import (
+    DISK_FILTERS,
+    FILTERS,
+    LATE_FILTERS,
+    RELATION_FILTERS,
+    VOLUME_FILTERS,
+    Filter,
+    RelationFilter,
+)
 from tutti.core.scores import (
     LOAD_SCORES,
     NODE_SCORES,
@@ -24,6 +32,8 @@ class Profile:
 
     name: str = "default"
     filters: tuple[Filter, ...] = FILTERS
+    disk_filters: tuple[RelationFilter, ...] = DISK_FILTERS
+    volume_filters: tuple[Filter, ...] = VOLUME_FILTERS
     late_filters: tuple[Filter, ...] = LATE_FILTERS
     relation_filters: tuple[RelationFilter, ...] = RELATION_FILTERS
     node_scores: tuple[NodeScore, ...] = NODE_SCORES

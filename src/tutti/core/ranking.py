@@ -140,7 +140,9 @@ class Ranking:
         """The nodes that pass every rule now, those about other pods too."""
         trial = self._trial
         passing = self.open.copy()
-        for rule in self._profile.relation_filters if cls.heeds_others else ():
+        profile = self._profile
+        rules = profile.disk_filters + profile.relation_filters
+        for rule in rules if cls.heeds_others else ():
             passing &= rule.passes(trial.snapshot, trial.used, cls)
         return passing
 
@@ -232,7 +234,7 @@ def largest(keys: Amounts, count: int) -> Rows:
 def allowed(snapshot: Snapshot, profile: Profile, cls: PodClass) -> Mask:
     """The nodes that pass every rule that goes by the node alone."""
     known = snapshot.memo.allowed
-    rules = profile.filters + profile.late_filters
+    rules = profile.filters + profile.volume_filters + profile.late_filters
     key = rules, cls.shape
     if key not in known:
         passing = snapshot.nodes.present.copy()

@@ -1,7 +1,7 @@
 """What a row of a `[resource, node]` table stands for.
 
-The first rows are fixed. Extended resources, huge pages, host ports and the counts that relations
-between pods need get rows as they are first seen, and keep them. A host port is a resource of which
+The first rows are fixed. Extended resources, huge pages, host ports, volumes that are shared and the
+counts that relations between pods need get rows as they are first seen, and keep them. A host port is a resource of which
 every node has one: who holds it counts 1.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tutti.core.relations import Carried, Counted
+from tutti.core.volumes import Disk
 
 CPU: Final = 0
 MEMORY: Final = 1
@@ -51,10 +52,12 @@ class Table:
     ports: Mapping[Port, int]
     counted: Mapping[Counted, int] = field(default_factory=dict)
     carried: Mapping[Carried, int] = field(default_factory=dict)
+    disks: Mapping[Disk, int] = field(default_factory=dict)
 
     def clashing(self, port: Port) -> list[int]:
         """The rows whose use keeps a pod with this port off a node."""
         return [row for other, row in self.ports.items() if port.clashes(other)]
 
     def __len__(self) -> int:
-        return len(self.resources) + len(self.ports) + len(self.counted) + len(self.carried)
+        relations = len(self.counted) + len(self.carried)
+        return len(self.resources) + len(self.ports) + len(self.disks) + relations

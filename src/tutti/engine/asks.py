@@ -9,6 +9,7 @@ from tutti.api import core_v1 as api
 from tutti.core.pods import Asks, Preference, Requirement, Term, Toleration
 from tutti.core.relations import Identity
 from tutti.core.resources import EVERY_ADDRESS, FIXED, PODS, SCORED_CPU, SCORED_MEMORY, Port
+from tutti.core.volumes import Mounts
 from tutti.engine import requests
 from tutti.engine.relations import CountRows, relations_of
 
@@ -58,7 +59,12 @@ def signature(pod: api.Pod, keys: Iterable[str] | None) -> bytes:
 
 
 def asks_of(
-    pod: api.Pod, rows: TableRows, keys: Iterable[str] | None, *, with_images: bool
+    pod: api.Pod,
+    rows: TableRows,
+    keys: Iterable[str] | None,
+    mounts: Mounts,
+    *,
+    with_images: bool,
 ) -> Asks:
     """What bears on the placement of the pod, with all that is counted as rows.
 
@@ -83,6 +89,7 @@ def asks_of(
         images=tuple(sorted(_images(pod.spec))) if with_images else (),
         identity=_identity(pod, keys),
         relations=relations_of(pod, rows),
+        mounts=mounts,
     )
 
 

@@ -12,6 +12,7 @@ from tutti.api import core_v1 as api
 from tutti.core.pods import Asks, PodClass
 from tutti.core.relations import NOBODY, NONE, Audience, Carried, Counted, Identity, Pull, Role
 from tutti.core.resources import Port
+from tutti.core.volumes import Mounts
 from tutti.engine.asks import asks_of, signature
 from tutti.engine.relations import asks_about_others, keys_asked_about
 from tutti.engine.tables import Tables
@@ -59,17 +60,18 @@ class Classes:
         self._by_label: dict[Label, list[PodClass]] = {}
         self._counted = Spoken[Counted]()
         self._carried = Spoken[Carried]()
-        self._by_signature: dict[bytes, PodClass] = {}
+        self._by_signature: dict[tuple[bytes, Mounts], PodClass] = {}
         self._born = 0
         self._counts_when_fresh = 0
 
-    def of(self, pod: api.Pod) -> PodClass:
+    def of(self, pod: api.Pod, mounts: Mounts) -> PodClass:
+        """`mounts` is what the pod's claims ask, as things stand."""
         if asks_about_others(pod):
             self._look_at(keys_asked_about(pod))
-        words = signature(pod, self._keys)
+        words = signature(pod, self._keys), mounts
         known = self._by_signature.get(words)
         if known is None:
-            asks = asks_of(pod, self, self._keys, with_images=self._by_images)
+            asks = asks_of(pod, self, self._keys, mounts, with_images=self._by_images)
             known = self._by_asks.get(asks) or self._make(asks)
             self._by_signature[words] = known
         return known

@@ -5,21 +5,26 @@ Running and assumed pods count alike.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tutti.api import core_v1 as api
 from tutti.core import columns
 from tutti.core.columns import Rows
 from tutti.core.pods import PodClass
 from tutti.core.snapshot import Memo, Nodes, Snapshot
+from tutti.core.volumes import Disk
 from tutti.engine.classes import Classes
 from tutti.engine.node_columns import FEWEST_ROWS, NodeColumns, face_of
 from tutti.engine.tables import Tables
+from tutti.engine.volumes import Volumes
 
 
 class Cluster:
     """Nodes, and what pods hold on them, as columns that are refreshed row by row."""
 
     def __init__(self) -> None:
+        self.volumes = Volumes()
+        self._limits: dict[str, Mapping[str, int]] = {}
         self._version = 0
         self._nodes_version = 0
         self._memo = Memo()
@@ -33,7 +38,8 @@ class Cluster:
 
     def node_seen(self, node: api.Node) -> None:
         """A node is new, or may have changed; a heartbeat changes nothing."""
-        name, face = node.metadata.name, face_of(node)
+        name = node.metadata.name
+        face = face_of(node, self._limits.get(name, {}))
         before = self._nodes.faces.get(name)
         if face == before:
             return
@@ -43,6 +49,15 @@ class Cluster:
         if self._nodes.have_images:
             self._classes.tell_apart_by_images()
         self._nodes_changed()
+
+    def limits_seen(self, node_name: str, limits: Mapping[str, int]) -> None:
+        """How many volumes the drivers on a node attach, whether or not the node is known yet."""
+        self._limits[node_name] = limits
+        self.volumes.limited(limits)
+        face = self._nodes.faces.get(node_name)
+        if face is not None and face.limits != limits:
+            self._nodes.put(node_name, replace(face, limits=limits))
+            self._nodes_changed()
 
     def node_gone(self, name: str) -> None:
         """What its pods hold is kept, in case the node comes back before they are gone."""
@@ -60,7 +75,13 @@ class Cluster:
 
     def class_of(self, pod: api.Pod) -> PodClass:
         """The class of a pod: the same object for pods that ask for the same."""
-        return self._classes.of(pod)
+        return self._classes.of(pod, self.volumes.mounts_of(pod, self))
+
+    def disk_row(self, disk: Disk) -> int:
+        return self._tables.row_of(self._tables.disks, disk)
+
+    def driver_row(self, driver: str) -> int:
+        return self._nodes.driver_row(driver)
 
     def hold(self, pod_uid: str, cls: PodClass, node_name: str) -> None:
         """The pod counts on that node, from now until it is released."""
@@ -126,7 +147,7 @@ class Cluster:
         """Derive the columns anew from what was seen, and name every difference."""
         fresh = Cluster()
         fresh._tables = self._tables.like_these(FEWEST_ROWS)
-        fresh._nodes = NodeColumns(fresh._tables)
+        fresh._nodes = self._nodes.like_these(fresh._tables)
         fresh._held_on = self._held_on
         for name, face in self._nodes.faces.items():
             fresh._count_all_on(name, fresh._nodes.put(name, face))

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from tutti.api.core_v1 import Node, Pod
 from tutti.api.scheduling import PodGroup
+from tutti.api.storage import CSINode
 from tutti.engine.assume import Assumptions
 from tutti.engine.check import misplaced_roots
 from tutti.engine.commit import as_bound, mark_of
@@ -25,8 +26,12 @@ from tutti.engine.messages import (
     BindRefused,
     BindUnknown,
     Bound,
+    ClaimGone,
+    ClaimSeen,
     CompositeGone,
     CompositeSeen,
+    CsiNodeGone,
+    CsiNodeSeen,
     Deleted,
     DeleteFailed,
     Edition,
@@ -45,8 +50,12 @@ from tutti.engine.messages import (
     PodRead,
     PodRef,
     PodSeen,
+    StorageClassGone,
+    StorageClassSeen,
     Synced,
     Unit,
+    VolumeGone,
+    VolumeSeen,
     WorkloadGone,
     WorkloadSeen,
     WriteIntent,
@@ -86,6 +95,7 @@ class Engine:
         self._held = False
         self._found: tuple[Unit, ...] = ()
         self._nodes: dict[str, Node] = {}
+        self._csi_nodes: dict[str, CSINode] = {}
         self._edition = Edition(composites=True, group_status=True)
         self._generation = 0
         self._number = 0
@@ -122,6 +132,25 @@ class Engine:
                 self.intake.job_seen(uid, wanted)
             case JobGone(uid):
                 self.forest.job_gone(uid)
+            case ClaimSeen(claim):
+                self.cluster.volumes.claim_seen(claim)
+            case ClaimGone(namespace, name):
+                self.cluster.volumes.claim_gone(namespace, name)
+            case VolumeSeen(volume):
+                self.cluster.volumes.volume_seen(volume)
+            case VolumeGone(name):
+                self.cluster.volumes.volume_gone(name)
+            case StorageClassSeen(storage_class):
+                self.cluster.volumes.class_seen(storage_class)
+            case StorageClassGone(name):
+                self.cluster.volumes.class_gone(name)
+            case CsiNodeSeen(csi_node):
+                name = csi_node.metadata.name
+                self._csi_nodes[name] = csi_node
+                self._limits_seen(name, csi_node.limits)
+            case CsiNodeGone(name):
+                self._csi_nodes.pop(name, None)
+                self._limits_seen(name, {})
             case Edition(composites, group_status):
                 self._edition = event
                 self.forest.use_composites(composites)
@@ -183,6 +212,10 @@ class Engine:
             self.forest.move(member, LEAVING)
             self.flights.gone(member)
 
+    def _limits_seen(self, node: str, limits: dict[str, int]) -> None:
+        self.cluster.limits_seen(node, limits)
+        self.assumptions.freed[node] = None
+
     # --- a turn -------------------------------------------------------------------------------
 
     def turn(self, now: float) -> list[Action]:
@@ -190,6 +223,7 @@ class Engine:
         self._now = now
         if self._held and self._synced:
             self._tell_pods_apart()
+            self.intake.class_again_where_claims_changed()
             self._recover(now)
             rounds = self._rounds
             rounds.begin()
@@ -242,6 +276,11 @@ class Engine:
         """Events that tell another engine all the objects that this one knows."""
         yield self._edition
         yield from map(WorkloadSeen, self.forest.workloads.values())
+        volumes = self.cluster.volumes
+        yield from map(ClaimSeen, volumes.claims.values())
+        yield from map(VolumeSeen, volumes.volumes.values())
+        yield from map(StorageClassSeen, volumes.classes.values())
+        yield from map(CsiNodeSeen, self._csi_nodes.values())
         yield from (JobSeen(uid, wanted) for uid, wanted in self.forest.jobs.items())
         for group in self.forest.groups.values():
             if isinstance(group.object, PodGroup):

@@ -83,6 +83,7 @@ class Intake:
         member = self._forest.remove(uid)
         if member is not None:
             self._assumptions.release(member)
+            self._cluster.volumes.unmounted(member.pod)
 
     def group_seen(self, made: PodGroup | CompositePodGroup) -> Group:
         kind: Kind = "PodGroup" if isinstance(made, PodGroup) else "CompositePodGroup"
@@ -108,6 +109,7 @@ class Intake:
             and state not in (PENDING, GATED, REPORTED)
         ):
             return None
+        self._cluster.volumes.mounted(pod)
         cls = self._cluster.class_of(pod)
         member = self._forest.add(pod, state, cls)
         member.node = ""
@@ -144,11 +146,18 @@ class Intake:
     def class_all_again(self) -> None:
         """A pod asks about labels that nobody asked about before: they tell pods apart now."""
         for member in tuple(self._forest.members.values()):
-            cls = self._cluster.class_of(member.pod)
-            if cls is not member.cls:
-                if member.node:
-                    self._cluster.hold(member.ref.uid, cls, member.node)
-                self._forest.replace(member, member.pod, member.state, cls)
+            self._class_member_again(member)
+
+    def class_again_where_claims_changed(self) -> None:
+        for uid in self._cluster.volumes.take_changed():
+            self._class_member_again(self._forest.members[uid])
+
+    def _class_member_again(self, member: Member) -> None:
+        cls = self._cluster.class_of(member.pod)
+        if cls is not member.cls:
+            if member.node:
+                self._cluster.hold(member.ref.uid, cls, member.node)
+            self._forest.replace(member, member.pod, member.state, cls)
 
     def _class_again(self, member: Member, pod: Pod) -> PodClass:
         """The pod's class now. Of a bound pod its amounts may change, by a resize, and who it is."""

@@ -13,6 +13,7 @@ import msgspec
 from tutti.api.core_v1 import Node, Pod
 from tutti.api.meta import Condition
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
+from tutti.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 
 GroupKind = Literal["PodGroup", "CompositePodGroup"]
 
@@ -103,6 +104,41 @@ class JobGone(Message, frozen=True):
     uid: str
 
 
+class ClaimSeen(Message, frozen=True):
+    claim: PersistentVolumeClaim
+
+
+class ClaimGone(Message, frozen=True):
+    namespace: str
+    name: str
+
+
+class VolumeSeen(Message, frozen=True):
+    volume: PersistentVolume
+
+
+class VolumeGone(Message, frozen=True):
+    name: str
+
+
+class StorageClassSeen(Message, frozen=True):
+    storage_class: StorageClass
+
+
+class StorageClassGone(Message, frozen=True):
+    name: str
+
+
+class CsiNodeSeen(Message, frozen=True):
+    """How many volumes drivers attach on the node of this name."""
+
+    node: CSINode
+
+
+class CsiNodeGone(Message, frozen=True):
+    name: str
+
+
 class Edition(Message, frozen=True):
     """What the API server serves, found by discovery."""
 
@@ -191,6 +227,14 @@ Event = (
     | WorkloadGone
     | JobSeen
     | JobGone
+    | ClaimSeen
+    | ClaimGone
+    | VolumeSeen
+    | VolumeGone
+    | StorageClassSeen
+    | StorageClassGone
+    | CsiNodeSeen
+    | CsiNodeGone
     | Edition
     | Synced
     | LeaseHeld

@@ -12,6 +12,7 @@ from tutti.core.columns import Codes
 from tutti.core.pods import Taint
 from tutti.core.resources import CPU, FIXED, MEMORY, PODS, SCORED_CPU, SCORED_MEMORY
 from tutti.core.snapshot import Label, Nodes
+from tutti.core.volumes import NO_LIMIT
 from tutti.engine.asks import is_counted
 from tutti.engine.tables import Tables
 
@@ -29,6 +30,8 @@ class Face:
     allocatable: Mapping[str, str]
     features: tuple[str, ...] = ()
     images: Images = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """How many volumes each driver attaches; others attach as many as asked."""
 
 
 NOTHING: Final = Face({}, (), False, {})
@@ -53,6 +56,7 @@ class NodeColumns:
         self.row_of: dict[str, int] = {}
         self.faces: dict[str, Face] = {}
         self._tables = tables
+        self._drivers: dict[str, str] = {}
         self._names: list[str] = []
         self._free_rows: list[int] = []
         self._labels: dict[str, LabelColumn] = {}
@@ -87,6 +91,23 @@ class NodeColumns:
         self._names[row] = ""
         self._free_rows.append(row)
         return row
+
+    def driver_row(self, driver: str) -> int:
+        """The row of the volumes that a driver attaches, which nodes may limit."""
+        resource = f"volumes of {driver}"
+        row = self._tables.resource_row(resource)
+        if driver not in self._drivers:
+            self._drivers[driver] = resource
+            for name, face in self.faces.items():
+                limit = face.limits.get(driver, NO_LIMIT)
+                self._tables.allocatable[row, self.row_of[name]] = limit
+        return row
+
+    def like_these(self, tables: Tables) -> "NodeColumns":
+        """The same drivers over other tables, and no node yet."""
+        made = NodeColumns(tables)
+        made._drivers = self._drivers
+        return made
 
     def view(self) -> Nodes:
         labels = {
@@ -134,8 +155,8 @@ class NodeColumns:
         self._unschedulable[row] = face.unschedulable
         if face.images != before.images:
             self._show_images(row, before.images, face.images)
-        if face.allocatable != before.allocatable:
-            self._show_allocatable(row, face.allocatable)
+        if face.allocatable != before.allocatable or face.limits != before.limits:
+            self._show_allocatable(row, face)
 
     def _show_images(self, row: int, before: Images, images: Images) -> None:
         for name in _sizes(before):
@@ -143,14 +164,16 @@ class NodeColumns:
         for name, size in _sizes(images).items():
             self._images.setdefault(name, {})[row] = size
 
-    def _show_allocatable(self, row: int, allocatable: Mapping[str, str]) -> None:
+    def _show_allocatable(self, row: int, face: Face) -> None:
         amounts = {
             self._tables.resource_row(name): quantity.base_units(name, text)
-            for name, text in allocatable.items()
+            for name, text in face.allocatable.items()
             if is_counted(name) or name == FIXED[PODS]
         }
         amounts[SCORED_CPU] = amounts.get(CPU, 0)
         amounts[SCORED_MEMORY] = amounts.get(MEMORY, 0)
+        for driver, resource in self._drivers.items():
+            amounts[self._tables.resource_row(resource)] = face.limits.get(driver, NO_LIMIT)
         self._tables.allocatable[:, row] = 0
         self._tables.allocatable[list(amounts), row] = list(amounts.values())
 
@@ -184,7 +207,7 @@ class NodeColumns:
         return self._labels[key]
 
 
-def face_of(node: api.Node) -> Face:
+def face_of(node: api.Node, limits: Mapping[str, int]) -> Face:
     return Face(
         labels=node.metadata.labels,
         taints=tuple(Taint(t.key, t.value, t.effect) for t in node.spec.taints),
@@ -192,6 +215,7 @@ def face_of(node: api.Node) -> Face:
         allocatable=node.status.allocatable,
         features=node.status.declared_features,
         images=node.status.images,
+        limits=limits,
     )
 
 

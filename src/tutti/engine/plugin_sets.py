@@ -8,9 +8,11 @@ from typing import Final, TypeVar
 import msgspec
 
 from tutti.core.filters import (
+    DISK_FILTERS,
     FILTERS,
     LATE_FILTERS,
     RELATION_FILTERS,
+    VOLUME_FILTERS,
     Filter,
     RelationFilter,
 )
@@ -53,7 +55,10 @@ BUILT_IN: Final = (
 )
 ALWAYS: Final = ("NodePorts", "NodeResourcesFit")
 """No plan may put more on a node than there is room for."""
-FILTERING: Final = {rule.plugin for rule in (*FILTERS, *LATE_FILTERS, *RELATION_FILTERS)}
+FILTERING: Final = {
+    rule.plugin
+    for rule in (*FILTERS, *DISK_FILTERS, *VOLUME_FILTERS, *LATE_FILTERS, *RELATION_FILTERS)
+}
 SCORING: Final = {
     rule.plugin: rule.weight for rule in (*NODE_SCORES, *LOAD_SCORES, *RELATION_SCORES)
 }
@@ -107,6 +112,8 @@ class Selected:
     """The rules of a profile while it is put together."""
 
     filters: tuple[Filter, ...]
+    disk_filters: tuple[RelationFilter, ...]
+    volume_filters: tuple[Filter, ...]
     late_filters: tuple[Filter, ...]
     relation_filters: tuple[RelationFilter, ...]
     node_scores: tuple[NodeScore, ...]
@@ -117,6 +124,8 @@ class Selected:
         return Profile(
             name=name,
             filters=self.filters,
+            disk_filters=self.disk_filters,
+            volume_filters=self.volume_filters,
             late_filters=self.late_filters,
             relation_filters=self.relation_filters,
             node_scores=self.node_scores,
@@ -142,6 +151,8 @@ def selected(plugins: Plugins, path: str, own: Mapping[str, Plugin]) -> Selected
     near = [rule for _, rule in mine if isinstance(rule, RelationFilter)]
     return Selected(
         filters=(*_kept(FILTERS, filters), *early),
+        disk_filters=tuple(_kept(DISK_FILTERS, filters)),
+        volume_filters=tuple(_kept(VOLUME_FILTERS, filters)),
         late_filters=tuple(_kept(LATE_FILTERS, filters)),
         relation_filters=(*_kept(RELATION_FILTERS, filters), *near),
         node_scores=_weighed(

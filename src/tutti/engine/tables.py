@@ -7,6 +7,7 @@ from tutti.core import columns
 from tutti.core.columns import Amounts
 from tutti.core.relations import Carried, Counted
 from tutti.core.resources import FIXED, Port, Table
+from tutti.core.volumes import Disk
 
 FEWEST_ROWS: Final = 16
 _What = TypeVar("_What", bound=Hashable)
@@ -20,6 +21,7 @@ class Tables:
         self.ports: dict[Port, int] = {}
         self.counted: dict[Counted, int] = {}
         self.carried: dict[Carried, int] = {}
+        self.disks: dict[Disk, int] = {}
         self._rows = len(FIXED)
         self._allocatable = columns.amounts(FEWEST_ROWS, nodes)
         self._used = columns.amounts(FEWEST_ROWS, nodes)
@@ -34,8 +36,8 @@ class Tables:
 
     @property
     def counts(self) -> int:
-        """How many rows are there for what pods ask about others."""
-        return len(self.counted) + len(self.carried)
+        """How many rows are there for what pods ask about others, or share with them."""
+        return len(self.counted) + len(self.carried) + len(self.disks)
 
     def row_of(self, known: dict[_What, int], what: _What) -> int:
         """The row of a resource, a port or a count, which gets one when it is new."""
@@ -61,16 +63,16 @@ class Tables:
         self._used = columns.amounts(*self._allocatable.shape)
         self._rows = len(kept)
         self.resources = {name: row for row, (name, _) in enumerate(kept)}
-        self.ports, self.counted, self.carried = {}, {}, {}
+        self.ports, self.counted, self.carried, self.disks = {}, {}, {}, {}
 
     def view(self) -> Table:
-        return Table(self.resources, self.ports, self.counted, self.carried)
+        return Table(self.resources, self.ports, self.counted, self.carried, self.disks)
 
     def like_these(self, nodes: int) -> "Tables":
         """Tables of the same rows with nothing in them."""
         made = Tables(nodes)
         made.resources, made.ports = self.resources, self.ports
-        made.counted, made.carried = self.counted, self.carried
+        made.counted, made.carried, made.disks = self.counted, self.carried, self.disks
         made._rows = self._rows
         made._allocatable = columns.amounts(self._rows, nodes)
         made._used = columns.amounts(self._rows, nodes)
@@ -81,6 +83,6 @@ class Tables:
         rows = (*self.resources.items(), *self.ports.items(), *self.counted.items())
         return {
             f"{table} {what}": int(amounts[row, node])
-            for what, row in (*rows, *self.carried.items())
+            for what, row in (*rows, *self.carried.items(), *self.disks.items())
             for table, amounts in (("allocatable", self.allocatable), ("used", self.used))
         }

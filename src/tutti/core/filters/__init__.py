@@ -15,6 +15,7 @@ from tutti.core.filters.labels import is_pinned_to, matches_selector
 from tutti.core.filters.neighbours import is_near_its_kind, is_not_kept_away, keeps_away
 from tutti.core.filters.spread import carries_keys, keeps_skew
 from tutti.core.filters.taints import is_schedulable, tolerates_taints
+from tutti.core.filters.volumes import can_attach, is_in_zones, is_sole_user, reaches_volumes
 from tutti.core.pods import PodClass
 from tutti.core.snapshot import Nodes, Snapshot
 
@@ -55,6 +56,25 @@ class RelationFilter:
     resolvable: bool = True
     """Whether evicting others could let the pod in."""
 
+
+DISK_FILTERS: Final = (
+    RelationFilter(
+        "VolumeRestrictions",
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+        "already in-use by another pod",
+        is_sole_user,
+    ),
+    RelationFilter("NodeVolumeLimits", "node(s) exceed max volume count", can_attach),
+)
+"""Rules about volumes in use: asked after room, before all other rules about other pods."""
+
+VOLUME_FILTERS: Final = (
+    Filter(
+        "VolumeBinding", "node(s) didn't match PersistentVolume's node affinity", reaches_volumes
+    ),
+    Filter("VolumeZone", "node(s) had no available volume zone", is_in_zones),
+)
+"""Rules about where volumes are: they go by the node alone, but are asked after `DISK_FILTERS`."""
 
 RELATION_FILTERS: Final = (
     RelationFilter(
