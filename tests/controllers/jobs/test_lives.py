@@ -91,9 +91,9 @@ class Life(World):
             self.stage.tell(JobSeen(self.job.metadata.uid, self.told))
 
     def restart_scheduler(self) -> None:
-        self.told = None
         self.tell()
         self.stage.restart()
+        self.told = None
         self.tell()
 
     def _make(self, new: New) -> None:

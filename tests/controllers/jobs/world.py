@@ -53,6 +53,7 @@ def pod(
     deleted: bool = False,
     at: datetime = START,
     condition: str | None = None,
+    number: int | None = None,
 ) -> Pod:
     annotations = {} if index is None else {facts.INDEX: str(index)}
     if failures is not None:
@@ -62,7 +63,7 @@ def pod(
     state = ContainerState(
         terminated=ContainerStateTerminated(exit_code=code, finished_at=at) if ended else None
     )
-    number = next(_numbers)
+    number = next(_numbers) if number is None else number
     return Pod(
         metadata=ObjectMeta(
             name=f"j-{number}",
@@ -88,6 +89,7 @@ class World:
     pods: dict[str, Pod] = field(default_factory=dict)
     ended: dict[str, tuple[int | None, str]] = field(default_factory=dict)
     """Every pod that ever ended: its index, and how."""
+    made: int = 0
     deleted: set[str] = field(default_factory=set)
     """Every pod that ever was deleted, by whomever."""
 
@@ -160,7 +162,9 @@ class World:
                 self.end(uid, "Failed", 143)
 
     def _make(self, new: New) -> None:
-        made = pod(new.index, failures=new.failures, at=self.now)
+        self.made += 1
+        number = 1_000_000 + self.made  # apart from those of tests, and the same in every run
+        made = pod(new.index, failures=new.failures, at=self.now, number=number)
         self.pods[made.metadata.uid] = made
 
     def _untrack(self, which: Pod) -> None:
