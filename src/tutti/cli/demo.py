@@ -100,7 +100,8 @@ async def _play(stage: Stage) -> None:
     await stage.until("research is refused", lambda: stage.refused("research"))
     await stage.tell(
         "research, a Job of 8 pods with 4 GPUs each, is a gang by itself.",
-        "It waits: there is room for 7 of them. None is started, so no GPU is held in vain.",
+        "It waits: there is room for 7 of them.",
+        "None is started, so no GPU is held by a Job that can't run.",
     )
 
     await stage.add_nodes(ONE_MORE)
