@@ -47,8 +47,11 @@ class Scheduler:
     def pid(self) -> int:
         return self._process.pid
 
+    def said(self) -> str:
+        return self._log.read_text()
+
     def has_said(self, words: str) -> bool:
-        return words in self._log.read_text()
+        return words in self.said()
 
     def send(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
@@ -113,8 +116,10 @@ class Arena:
         await self.client.create(registry.NODES, node(name, self.namespace))
 
     async def lose_node(self, name: str) -> None:
-        """It is gone, and so are the pods that it had."""
         await self.client.delete(registry.NODES, None, name)
+
+    async def lose_pods_on(self, name: str) -> None:
+        """As Kubernetes' pod collector does it, some time after the node is gone."""
         lost = [pod.metadata for pod in self._pods.known.values() if pod.spec.node_name == name]
         for meta in lost:
             await self.client.delete(registry.PODS, self.namespace, meta.name, grace=0)
@@ -217,6 +222,15 @@ class Arena:
         )
         await self.until(lambda: not self._pods.known, 20)
 
+    def tell(self) -> None:
+        """How things stand, for whoever has to find out why a test failed."""
+        print(f"on the Lease of {self.holder or 'nobody'}: {self.units or 'nothing'}")
+        for pod in self._pods.known.values():
+            mark = pod.metadata.annotations.get(COMMIT, "")
+            print(pod.metadata.name, pod.spec.node_name or "nowhere", mark)
+        for scheduler in self._schedulers[-3:]:
+            print(scheduler.said())
+
     async def leave(self) -> None:
         for scheduler in self._schedulers:
             scheduler.end(signal.SIGKILL)
@@ -272,6 +286,9 @@ async def entered(plane: Plane, namespace: str, folder: Path) -> AsyncIterator[A
                 for name in arena.nodes:
                     await arena.make_node(name)
                 yield arena
+            except BaseException:
+                arena.tell()
+                raise
             finally:
                 await arena.leave()
                 for task in watching:
