@@ -47,15 +47,21 @@ class Plane:
 
 @contextmanager
 def plane(
-    binaries: Path, folder: Path, *, companions: Sequence[str] = (), durable: bool = False
+    binaries: Path,
+    folder: Path,
+    *,
+    companions: Sequence[str] = (),
+    durable: bool = False,
+    gates: str = "",
 ) -> Iterator[Plane]:
     """Ready when it is handed over; gone, with all that it started, when the block is left.
 
     `companions` are kube-controller-manager and kube-scheduler, where wanted. Without `durable`
-    etcd doesn't sync to disk: quicker, and nothing here is to outlive the machine.
+    etcd doesn't sync to disk: quicker, and nothing here is to outlive the machine. `gates` are
+    feature gates that are to be other than they are here.
     """
     watched, held = os.pipe()
-    pid, running = launch(binaries, folder, watched, companions, durable=durable)
+    pid, running = launch(binaries, folder, watched, companions, durable=durable, gates=gates)
     os.close(watched)
     try:
         yield running
@@ -65,7 +71,13 @@ def plane(
 
 
 def launch(
-    binaries: Path, folder: Path, leash: int, companions: Sequence[str] = (), *, durable: bool
+    binaries: Path,
+    folder: Path,
+    leash: int,
+    companions: Sequence[str] = (),
+    *,
+    durable: bool,
+    gates: str = "",
 ) -> tuple[int, Plane]:
     """Its process and itself; it ends when nobody holds the other end of the leash any more."""
     keys = make(folder)
@@ -75,6 +87,7 @@ def launch(
         *(f"--tls-ca={keys.authority}", *keys.server_flags()),
         *(f"--with={name}" for name in companions),
         *([] if durable else ["--no-fsync"]),
+        f"--feature-gates={gates}",
     ]
     log = folder / "plane.log"
     heard, spoken = os.pipe()

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+from tutti.api.batch import Job, JobCondition, JobSpec, JobStatus
 from tutti.api.core_v1 import Pod, PodSpec, PodStatus, SchedulingGroup
 from tutti.api.meta import Condition, ObjectMeta
 from tutti.api.scheduling import (
@@ -17,6 +18,7 @@ from tutti.api.scheduling import (
 )
 from tutti.cli import report, why
 from tutti.cli.report import Family
+from tutti.engine.implied import Asked, read
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -146,3 +148,37 @@ def test_a_lone_pod_speaks_for_itself():
         report.of_pod(pod("a", group=None, why="0/3 nodes are available"))
     )
     assert "it is on node n1" in told(report.of_pod(pod("a", group=None, node="n1")))
+
+
+def job(*, succeeded: int = 0, done: bool = False) -> Job:
+    ending = JobCondition(type="Complete", status="True")
+    return Job(
+        metadata=ObjectMeta(name="train", namespace="default", uid="j"),
+        spec=JobSpec(parallelism=3, completions=3, completion_mode="Indexed"),
+        status=JobStatus(succeeded=succeeded, conditions=(ending,) if done else ()),
+    )
+
+
+def test_a_job_that_is_a_gang_by_itself_says_what_it_needs_and_why_it_waits():
+    pods = [pod("b", group=None, why="2 fit, 3 are needed"), pod("a", group=None)]
+    assert told(report.of_job(job(), pods, Asked(3))).startswith(
+        "job/train in default waits\n  needs 3 members, has 2, 0 of them bound\n"
+    )
+
+
+def test_a_job_needs_no_more_than_it_still_wants():
+    waits = report.of_job(job(succeeded=2), [pod("c", group=None)], Asked(3))
+    runs = report.of_job(job(succeeded=2), [pod("c", group=None, node="n")], Asked(3))
+    assert (waits.state, waits.needs, runs.state) == ("waits", 1, "runs")
+    assert report.of_job(job(succeeded=3, done=True), [], Asked(3)).state == "ended"
+
+
+def test_a_job_that_is_no_gang_says_so():
+    alone = report.of_job(job(), [pod("a", group=None, node="n")], Asked())
+    assert (alone.state, alone.message) == ("runs", "it is no gang: its pods start one by one")
+    assert "needs" not in told(alone)
+
+
+def test_a_job_that_asks_wrongly_waits_and_says_why():
+    wrong = report.of_job(job(), [pod("a", group=None)], read("eight"))
+    assert (wrong.state, wrong.message) == ("waits", read("eight").wrong)

@@ -7,6 +7,7 @@ from tutti.api.batch import Job, JobSpec, JobStatus
 from tutti.api.meta import ObjectMeta
 from tutti.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from tutti.controllers import inbox
+from tutti.controllers.jobs.gangs import Rule
 from tutti.engine import messages
 from tutti.engine.messages import Event, JobGone, JobSeen
 from tutti.kube.informer import Gone, Relisted, Seen
@@ -14,7 +15,7 @@ from tutti.kube.informer import Gone, Relisted, Seen
 
 def test_a_job_is_told_only_when_it_wants_another_number_of_pods():
     heard: list[Event] = []
-    on = inbox.of_jobs(heard.append)
+    on = inbox.of_jobs(heard.append, Rule.AUTO)
     meta = ObjectMeta(name="j", uid="u")
     job = Job(metadata=meta, spec=JobSpec(parallelism=3, completions=4))
     later = structs.replace(job, status=JobStatus(succeeded=1, active=3))

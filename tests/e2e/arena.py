@@ -20,6 +20,7 @@ from tutti.api.core_v1 import Node, Pod
 from tutti.api.scheduling import CompositePodGroup, PodGroup
 from tutti.kube import config
 from tutti.kube.client import Client
+from tutti.kube.discovery import Discovery
 from tutti.kube.informer import Gone, Informer, Relisted, Seen
 
 Manifest = dict[str, Any]
@@ -172,6 +173,18 @@ class Arena:
         names = {leaf.name for leaf in unit.leaves()}
         return [pod for pod in self._pods.known.values() if gang_of(pod) in names]
 
+    def all_pods(self) -> list[Pod]:
+        return list(self._pods.known.values())
+
+    def pods_of(self, job: str) -> list[Pod]:
+        """The pods of a Job that haven't ended."""
+        return [
+            pod
+            for pod in self._pods.known.values()
+            if pod.metadata.labels.get("batch.kubernetes.io/job-name") == job
+            and pod.status.phase not in ("Succeeded", "Failed")
+        ]
+
     def bound(self, unit: Unit) -> dict[str, str]:
         """The members that have a node, which, by uid."""
         return {
@@ -242,11 +255,15 @@ class Arena:
         there = await self.client.list(registry.NODES, into=Node, label=f"pool={self.namespace}")
         return {node.metadata.name for node in there.items}
 
-    def watches(self) -> Iterable[Any]:
+    def watches(self, served: Discovery) -> Iterable[Any]:
         yield self._pods.run(self._saw_pod)
         yield self._leases.run(self._saw_lease)
-        yield self._groups.run(self._saw_group)
-        yield self._composites.run(self._saw_group)
+        for storage, informer in (
+            (registry.POD_GROUPS, self._groups),
+            (registry.COMPOSITE_POD_GROUPS, self._composites),
+        ):
+            if served.served(storage.group, storage.plural):
+                yield informer.run(self._saw_group)
 
     def _saw_pod(self, change: Seen[Pod] | Gone[Pod] | Relisted) -> None:
         if isinstance(change, Seen) and change.object.spec.node_name:
@@ -280,8 +297,9 @@ async def entered(plane: Plane, namespace: str, folder: Path) -> AsyncIterator[A
         )
         ways = {False: plane.kubeconfig("scheduler"), True: on_the_wire}
         arena = Arena(client, wire, namespace, ways, folder)
+        served = await client.discover()
         async with asyncio.TaskGroup() as group:
-            watching = [group.create_task(watch) for watch in arena.watches()]
+            watching = [group.create_task(watch) for watch in arena.watches(served)]
             try:
                 for name in arena.nodes:
                     await arena.make_node(name)

@@ -17,7 +17,7 @@ import pytest
 from tests.e2e.both import embedded
 from tools import throwaway
 from tools.throwaway import Plane
-from tutti.cli import binaries
+from tutti.cli import binaries, kubernetes
 from tutti.cli.credentials import make
 
 
@@ -42,6 +42,15 @@ def managed_plane(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     """Another one, in which Kubernetes' own controllers work."""
     folder = run_folder(tmp_path_factory) / "managed-plane"
     with shared(programs, folder, "kube-controller-manager") as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def bare_plane(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+    """One with Kubernetes' own controllers, in which all gates of the family are closed."""
+    folder = run_folder(tmp_path_factory) / "bare-plane"
+    closed = ",".join(f"{gate}=false" for gate in kubernetes.FAMILY)
+    with shared(programs, folder, "kube-controller-manager", gates=closed) as plane:
         yield plane
 
 
@@ -83,7 +92,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def shared(programs: Path, folder: Path, *companions: str) -> Iterator[Plane]:
+def shared(programs: Path, folder: Path, *companions: str, gates: str = "") -> Iterator[Plane]:
     """The plane lives as long as somebody holds the writing end of its leash, a named pipe."""
     folder.mkdir(mode=0o700, exist_ok=True)
     leash, url = folder / "leash", folder / "url"
@@ -95,7 +104,9 @@ def shared(programs: Path, folder: Path, *companions: str) -> Iterator[Plane]:
         except OSError:  # nobody reads from it: there is no plane
             watched = os.open(leash, os.O_RDONLY | os.O_NONBLOCK)
             held = os.open(leash, os.O_WRONLY)
-            _, plane = throwaway.launch(programs, folder, watched, companions, durable=False)
+            _, plane = throwaway.launch(
+                programs, folder, watched, companions, durable=False, gates=gates
+            )
             os.close(watched)
             url.write_text(plane.url)
         else:

@@ -10,11 +10,13 @@ from tutti.api.meta import Condition, ObjectMeta
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
 from tutti.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from tutti.engine import messages
-from tutti.engine.messages import GroupRef, PodRef, Unit
+from tutti.engine.messages import GroupRef, OwnerRef, PodRef, Unit
 
 POD = PodRef("default", "worker-0", "u-1")
 GROUP = GroupRef("PodGroup", "default", "train", "u-2")
 UNIT = Unit("u-2", "PodGroup", "default", "train", "c-1")
+IMPLIED = Unit("u-3", "Implied", "default", "train.u-3", "c-2")
+OWNER = OwnerRef("batch/v1", "Job", "default", "train", "u-3")
 META = ObjectMeta(name="train", namespace="default", uid="u-2")
 
 EXAMPLES = [
@@ -28,7 +30,7 @@ EXAMPLES = [
     messages.CompositeGone(GROUP),
     messages.WorkloadSeen(Workload(metadata=META)),
     messages.WorkloadGone("default", "train"),
-    messages.JobSeen("u-3", 2),
+    messages.JobSeen("u-3", 2, gang=4),
     messages.JobGone("u-3"),
     messages.ClaimSeen(PersistentVolumeClaim(metadata=META)),
     messages.ClaimGone("default", "data"),
@@ -50,13 +52,13 @@ EXAMPLES = [
     messages.PodRead(POD, None),
     messages.Deleted(POD),
     messages.DeleteFailed(POD, "timed out"),
-    messages.WriteIntent(7, (UNIT,)),
+    messages.WriteIntent(7, (UNIT, IMPLIED)),
     messages.Bind(POD, "n0", "c-1"),
     messages.ReadPod(POD),
     messages.UndoBind(POD, "c-1"),
     messages.SetPodCondition(POD, Condition(type="PodScheduled", status="False"), nominated=""),
     messages.SetGroupCondition(GROUP, Condition(type="tutti.dev/Satisfied", status="True")),
-    messages.Note(GROUP, "Warning", "FailedScheduling", "Scheduling", "needs 3, 2 fit"),
+    messages.Note(OWNER, "Normal", "Scheduled", "Binding", "needs 3, 3 bound"),
 ]
 
 

@@ -45,6 +45,17 @@ def test_checks_are_named_when_asked_and_left_out_when_asked() -> None:
     assert one.status == 500
 
 
+def test_a_check_that_passes_may_have_a_remark() -> None:
+    health = Health(ready={"lists": lambda: None}, remarks={"lists": lambda: "no groups here"})
+
+    verbose, plain = ask(health, "/readyz", b"verbose"), ask(health, "/readyz")
+
+    assert verbose is not None
+    assert verbose.body == b"[+]ping ok\n[+]lists ok: no groups here\nreadyz check passed\n"
+    assert plain is not None
+    assert plain.body == b"ok"
+
+
 @pytest.mark.parametrize(
     "path", ["/", "/healthzz", "/livez/nothing", "/readyz/a/b", "/api/healthz"]
 )

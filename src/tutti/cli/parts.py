@@ -38,11 +38,12 @@ def real_server(secrets: Credentials, feature_gates: str, binaries: Path) -> Par
     return _server(secrets, feature_gates, program, "control-plane")
 
 
-def scheduler(secrets: Credentials, names: Sequence[str]) -> Part:
+def scheduler(secrets: Credentials, names: Sequence[str], job_gangs: str) -> Part:
     """Every restart has the same identity, so that it takes its own Lease over at once."""
     words = [word for name in names for word in ("--scheduler-name", name)]
     identity = f"tutti-up-{uuid.uuid4()}"
-    return _client("scheduler", secrets, [*words, "--identity", identity])
+    words += ["--job-gangs", job_gangs, "--identity", identity]
+    return _client("scheduler", secrets, words)
 
 
 def controllers(secrets: Credentials, job_gangs: str, feature_gates: str) -> Part:

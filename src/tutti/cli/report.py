@@ -9,9 +9,11 @@ from typing import Literal
 
 import msgspec
 
+from tutti.api.batch import Job
 from tutti.api.core_v1 import Pod
 from tutti.api.meta import Condition
 from tutti.api.scheduling import CompositePodGroup, PodGroup
+from tutti.engine.implied import Asked
 
 SATISFIED = "tutti.dev/Satisfied"
 SCHEDULED = ("PodGroupInitiallyScheduled", "CompositePodGroupInitiallyScheduled")
@@ -109,6 +111,38 @@ def of_pod(pod: Pod) -> Report:
         since=_since(pod.status.conditions, "PodScheduled"),
         members=(member,),
     )
+
+
+def of_job(job: Job, pods: Sequence[Pod], asked: Asked) -> Report:
+    """A Job whose pods are in no group: what they need is what the Job itself says."""
+    members = sorted(pods, key=lambda pod: pod.metadata.name)
+    waiting = next((pod for pod in members if not pod.spec.node_name), None)
+    said = _member(waiting) if waiting is not None else None
+    bound = sum(_counts(pod) and pod.status.phase != "Succeeded" for pod in members)
+    needs = min(asked.quorum or 0, job.wanted_at_once)
+    enough = bound >= needs and (bool(asked.quorum) or said is None)
+    return Report(
+        kind="Job",
+        namespace=job.metadata.namespace,
+        name=job.metadata.name,
+        state="ended" if job.ending else "runs" if enough and not asked.wrong else "waits",
+        needs=needs,
+        has=len(members),
+        bound=bound,
+        reason=said.reason if said else "",
+        message=asked.wrong or (said.message if said else "") or _of_lone_pods(asked),
+        since=_since(waiting.status.conditions, "PodScheduled") if waiting else None,
+        members=tuple(_member(pod) for pod in members),
+    )
+
+
+def _of_lone_pods(asked: Asked) -> str:
+    return "" if asked.is_gang else "it is no gang: its pods start one by one"
+
+
+def is_of(pod: Pod, job: Job) -> bool:
+    owner = pod.metadata.controller
+    return owner is not None and owner.uid == job.metadata.uid
 
 
 def of_absent_group(pod: Pod) -> Report:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tutti.cli import manners, wiring
-from tutti.cli.output import Trouble, note
+from tutti.cli.controllers import job_gangs
+from tutti.cli.output import Trouble
 
 if TYPE_CHECKING:
     from tutti.core.plugins import Plugin
@@ -36,11 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         help=f"whose pods are scheduled; may be repeated (default: {USUAL_NAME})",
     )
-    parser.add_argument(
-        "--job-gangs",
-        choices=("auto", "ask"),
-        help="which Jobs become gangs (no effect yet: Jobs are not looked at)",
-    )
+    job_gangs(parser)
     parser.add_argument(
         "--lease-duration",
         type=_seconds,
@@ -68,8 +65,6 @@ def run(args: argparse.Namespace) -> int:
     if args.config and args.journal:
         raise Trouble("--journal doesn't write profiles down yet: it can't go with --config")
     configuration = _configuration(args.config) if args.config else None
-    if args.job_gangs:
-        note("tutti scheduler: --job-gangs has no effect yet: Jobs are not looked at")
     return manners.live(
         wiring.scheduler(
             wiring.connection(args),
@@ -78,6 +73,7 @@ def run(args: argparse.Namespace) -> int:
             ),
             configuration=configuration,
             journal=args.journal,
+            job_gangs=args.job_gangs,
             lease_duration=args.lease_duration,
             identity=args.identity or f"{socket.gethostname()}_{secrets.token_hex(8)}",
             bind_address=args.bind_address,

@@ -113,7 +113,7 @@ async def _rise(
         group.create_task(nodes.create(admin, wanted))
         if not args.no_scheduler:
             names = args.scheduler_name or USUAL_NAMES
-            group.create_task(supervisor.start(parts.scheduler(secrets, names)))
+            group.create_task(supervisor.start(parts.scheduler(secrets, names, args.job_gangs)))
         if not args.no_controllers:
             part = parts.controllers(secrets, args.job_gangs, args.feature_gates)
             group.create_task(supervisor.start(part))

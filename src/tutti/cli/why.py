@@ -1,8 +1,9 @@
-"""Say why a pod or a group runs, or waits: what it needs, what it has, what is missing.
+"""Say why a pod, a Job or a group runs, or waits: what it needs, what it has, what is missing.
 
-A pod that belongs to a group is shown with the whole of it, up to the top of its tree.
+A pod that belongs to a group is shown with the whole of it, up to the top of its tree; where a
+cluster has no groups, with its Job.
 
-  tutti why podgroup/train       tutti why pod/train-0 -n research       tutti why podgroup/train -o json
+  tutti why podgroup/train       tutti why pod/train-0 -n research       tutti why job/train -o json
 """
 
 import argparse
@@ -12,12 +13,17 @@ from itertools import groupby
 
 import msgspec
 
+from tutti.api.batch import Job
 from tutti.api.core_v1 import Pod
-from tutti.api.registry import COMPOSITE_POD_GROUPS, POD_GROUPS, PODS
+from tutti.api.errors import NotFound
+from tutti.api.registry import COMPOSITE_POD_GROUPS, JOBS, POD_GROUPS, PODS
 from tutti.api.scheduling import CompositePodGroup, PodGroup
 from tutti.cli import kinds, output, report, wiring
 from tutti.cli.output import Trouble
 from tutti.cli.report import Family, Member, Report
+from tutti.controllers.asking import asked_by
+from tutti.controllers.jobs.gangs import Rule
+from tutti.engine.implied import is_job
 from tutti.kube.client import Client
 
 SHOWN_ONE_BY_ONE = 12
@@ -25,7 +31,7 @@ SHOWN_ONE_BY_ONE = 12
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "what", metavar="KIND/NAME", help="a pod, a podgroup or a compositepodgroup"
+        "what", metavar="KIND/NAME", help="a pod, a job, a podgroup or a compositepodgroup"
     )
     parser.add_argument("-o", "--output", choices=("json",))
     wiring.namespace_arguments(parser)
@@ -50,24 +56,52 @@ async def reported(client: Client, namespace: str, what: str) -> Report:
     storage, name = await kinds.the_object(client, what)
     if storage == PODS:
         pod = await client.get(PODS, namespace, name, into=Pod)
-        group = report.group_name(pod)
-        if not group:
-            return report.of_pod(pod)
-        family = await _family(client, namespace)
-        if group not in family.groups:
-            return report.of_absent_group(pod)
-        return report.of_group(family.root_of(family.groups[group]), family)
+        if group := report.group_name(pod):
+            return await _of_member(client, pod, group)
+        job = await _gang_of(client, pod)
+        return report.of_pod(pod) if job is None else await _of_job(client, job)
+    if storage == JOBS:
+        return await _of_job(client, await client.get(JOBS, namespace, name, into=Job))
     if storage == POD_GROUPS:
         asked: report.Group = await client.get(POD_GROUPS, namespace, name, into=PodGroup)
     elif storage == COMPOSITE_POD_GROUPS:
         asked = await client.get(COMPOSITE_POD_GROUPS, namespace, name, into=CompositePodGroup)
     else:
         raise Trouble(
-            f"of a {storage.singular} nothing can be said: ask about a pod, a podgroup or a "
-            "compositepodgroup"
+            f"of a {storage.singular} nothing can be said: ask about a pod, a job, a podgroup or "
+            "a compositepodgroup"
         )
     family = await _family(client, namespace)
     return report.of_group(family.root_of(asked), family)
+
+
+async def _of_member(client: Client, pod: Pod, group: str) -> Report:
+    family = await _family(client, pod.metadata.namespace)
+    if group not in family.groups:
+        return report.of_absent_group(pod)
+    return report.of_group(family.root_of(family.groups[group]), family)
+
+
+async def _of_job(client: Client, job: Job) -> Report:
+    """By the group that its pods are in; where they are in none, by the Job itself."""
+    pods = await client.list(PODS, job.metadata.namespace, into=Pod)
+    own = [pod for pod in pods.items if report.is_of(pod, job)]
+    grouped = next(((pod, name) for pod in own if (name := report.group_name(pod))), None)
+    if grouped is not None:
+        return await _of_member(client, *grouped)
+    return report.of_job(job, own, asked_by(job, Rule.AUTO))
+
+
+async def _gang_of(client: Client, pod: Pod) -> Job | None:
+    """The Job that the pod is of, if its pods are a gang."""
+    owner = pod.metadata.controller
+    if owner is None or not is_job(owner):
+        return None
+    try:
+        job = await client.get(JOBS, pod.metadata.namespace, owner.name, into=Job)
+    except NotFound:
+        return None
+    return job if report.is_of(pod, job) and asked_by(job, Rule.AUTO).is_gang else None
 
 
 async def _family(client: Client, namespace: str) -> Family:
@@ -96,7 +130,7 @@ def _heading(root: Report, now: datetime) -> Iterator[str]:
     since = f" since {_duration(now, root.since)}" if root.since else ""
     reason = f" ({root.reason})" if root.reason else ""
     yield f"{root.kind.lower()}/{root.name} in {root.namespace} {root.state}{reason}{since}"
-    if root.kind == "PodGroup":
+    if root.kind == "PodGroup" or (root.kind == "Job" and root.needs):
         yield f"  needs {root.needs} members, has {root.has}, {root.bound} of them bound"
     if root.kind == "CompositePodGroup":
         yield f"  needs {root.needs} groups, has {root.has}, {root.bound} of them run"

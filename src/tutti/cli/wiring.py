@@ -73,6 +73,7 @@ async def scheduler(
     names: tuple[str, ...],
     configuration: Configuration | None = None,
     journal: Path | None = None,
+    job_gangs: str = "auto",
     lease_duration: float,
     identity: str,
     bind_address: str,
@@ -88,6 +89,7 @@ async def scheduler(
         if configuration
         else (1.0, 10.0),
         journal=_journal(journal) if journal else None,
+        job_gangs=job_gangs,
         lease_duration=lease_duration,
         identity=identity,
         bind_address=bind_address,

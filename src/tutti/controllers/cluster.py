@@ -22,8 +22,10 @@ from tutti.api.registry import (
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
 from tutti.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from tutti.controllers import inbox
+from tutti.controllers.jobs.gangs import Rule
 from tutti.controllers.statuses import Ref
-from tutti.engine.messages import Edition, Event, GroupRef, PodRef
+from tutti.engine.implied import GANG, is_job
+from tutti.engine.messages import Edition, Event, GroupRef, OwnerRef, PodRef
 from tutti.kube.client import Client
 from tutti.kube.discovery import Discovery
 from tutti.kube.informer import Informer
@@ -34,8 +36,15 @@ GROUPS = frozenset({SCHEDULING, JOBS.group, STORAGE_CLASSES.group})
 
 
 class Cluster:
-    def __init__(self, client: Client, discovery: Discovery, put: Callable[[Event], None]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        discovery: Discovery,
+        put: Callable[[Event], None],
+        job_gangs: Rule = Rule.AUTO,
+    ) -> None:
         self._put = put
+        self._job_gangs = job_gangs
         self._discovery = discovery
         self._pods = Informer(client, PODS, Pod)
         self._nodes = Informer(client, NODES, Node)
@@ -53,6 +62,7 @@ class Cluster:
         return Edition(
             composites=self._serves("compositepodgroups"),
             group_status=self._serves("podgroups/status"),
+            jobs=self._serves_jobs,
         )
 
     def follow(self, tasks: asyncio.TaskGroup) -> list[asyncio.Event]:
@@ -68,8 +78,8 @@ class Cluster:
             followed.append((self._composites, inbox.of_composites(put)))
         if self._serves("workloads"):
             followed.append((self._workloads, inbox.of_workloads(put)))
-        if self._discovery.served(JOBS.group, JOBS.plural):
-            followed.append((self._jobs, inbox.of_jobs(put)))
+        if self._serves_jobs:
+            followed.append((self._jobs, inbox.of_jobs(put, self._job_gangs)))
         followed += self._storage()
         for informer, on in followed:
             tasks.create_task(informer.run(on))
@@ -93,17 +103,23 @@ class Cluster:
         known = self._known(ref)
         return known.status.conditions if known and known.metadata.uid == ref.uid else ()
 
-    def group_of(self, ref: PodRef) -> GroupRef | None:
+    def group_of(self, ref: PodRef) -> GroupRef | OwnerRef | None:
+        """The group of a pod, or its Job, where that stands in for one."""
         pod = self._pods.known.get((ref.namespace, ref.name))
-        named = pod.spec.scheduling_group if pod else None
-        if named is None or named.pod_group_name is None:
+        if pod is None:
             return None
+        named = pod.spec.scheduling_group
+        if named is None or named.pod_group_name is None:
+            owner = pod.metadata.controller
+            if owner is None or not (is_job(owner) or GANG in pod.metadata.annotations):
+                return None
+            return OwnerRef(owner.api_version, owner.kind, ref.namespace, owner.name, owner.uid)
         group = self._groups.known.get((ref.namespace, named.pod_group_name))
         return inbox.group_ref(group, "PodGroup") if group else None
 
-    def scheduler_of(self, ref: Ref) -> str:
-        """Whom a pod that is here named as its scheduler; of groups nobody says."""
-        known = self._known(ref)
+    def scheduler_of(self, ref: Ref | OwnerRef) -> str:
+        """Whom a pod that is here named as its scheduler; of groups and owners nobody says."""
+        known = None if isinstance(ref, OwnerRef) else self._known(ref)
         return known.spec.scheduler_name if isinstance(known, Pod) else ""
 
     @property
@@ -117,6 +133,10 @@ class Cluster:
         if ref.kind == "PodGroup":
             return self._groups.known.get(key)
         return self._composites.known.get(key)
+
+    @property
+    def _serves_jobs(self) -> bool:
+        return bool(self._discovery.served(JOBS.group, JOBS.plural))
 
     def _serves(self, plural: str) -> bool:
         return bool(self._discovery.served(SCHEDULING, plural))

@@ -19,7 +19,7 @@ from tutti.api.errors import ApiError, Unanswered
 from tutti.api.registry import EVENTS
 from tutti.controllers.bucket import Bucket
 from tutti.controllers.statuses import storage_of
-from tutti.engine.messages import GroupRef, Note, PodRef
+from tutti.engine.messages import GroupRef, Note, OwnerRef, PodRef
 from tutti.kube.client import Client
 from tutti.kube.wire import ENCODER
 
@@ -34,11 +34,14 @@ LONGEST_NOTE: Final = 1024
 GROUP: Final = "events.k8s.io"
 
 
+Subject = PodRef | GroupRef | OwnerRef
+
+
 @dataclass(slots=True)
 class Folded:
     """Notes of one reason on members of one group, told as one: the newest, and how many more."""
 
-    about: PodRef | GroupRef
+    about: Subject
     newest: Note
     count: int = 0
 
@@ -55,10 +58,10 @@ class Events:
     def __init__(
         self,
         client: Client,
-        reporter_of: Callable[[PodRef | GroupRef], str],
+        reporter_of: Callable[[Subject], str],
         instance: str,
         *,
-        group_of: Callable[[PodRef], GroupRef | None],
+        group_of: Callable[[PodRef], GroupRef | OwnerRef | None],
         after: asyncio.Event,
         count: Callable[[str], None],
     ) -> None:
@@ -96,7 +99,7 @@ class Events:
                 self._some.clear()
 
     def _fold(self, note: Note) -> None:
-        about: PodRef | GroupRef = note.about
+        about: Subject = note.about
         if isinstance(about, PodRef):
             about = self._group_of(about) or about
         key = (about.uid, note.reason, note.type)
@@ -120,7 +123,8 @@ class Events:
             self._count("sent")
 
     def _event(self, note: Note) -> dict[str, Any]:
-        about, storage = note.about, storage_of(note.about)
+        about = note.about
+        api_version, kind = _kind_of(about)
         return {
             "apiVersion": f"{GROUP}/v1",
             "kind": "Event",
@@ -136,13 +140,20 @@ class Events:
             "action": note.action,
             "note": _cut(note.message),
             "regarding": {
-                "apiVersion": storage.api_version,
-                "kind": storage.kind,
+                "apiVersion": api_version,
+                "kind": kind,
                 "namespace": about.namespace,
                 "name": about.name,
                 "uid": about.uid,
             },
         }
+
+
+def _kind_of(about: Subject) -> tuple[str, str]:
+    if isinstance(about, OwnerRef):
+        return about.api_version, about.kind
+    storage = storage_of(about)
+    return storage.api_version, storage.kind
 
 
 def _cut(text: str) -> str:

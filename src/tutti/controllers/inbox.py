@@ -8,6 +8,8 @@ from tutti.api.batch import Job
 from tutti.api.core_v1 import Node, Pod
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
 from tutti.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from tutti.controllers.asking import as_seen
+from tutti.controllers.jobs.gangs import Rule
 from tutti.engine.messages import (
     ClaimGone,
     ClaimSeen,
@@ -68,17 +70,19 @@ class Inbox:
             timer.cancel()
 
 
-def of_jobs(put: Callable[[Event], None]) -> Callable[[Seen[Job] | Gone[Job] | Relisted], None]:
+def of_jobs(
+    put: Callable[[Event], None], rule: Rule
+) -> Callable[[Seen[Job] | Gone[Job] | Relisted], None]:
     """Only what its groups count by: most of what happens to a Job doesn't change that."""
-    told: dict[str, int] = {}
+    told: dict[str, JobSeen] = {}
 
     def on(news: Seen[Job] | Gone[Job] | Relisted) -> None:
         match news:
             case Seen(job):
-                uid, wanted = job.metadata.uid, job.wanted_at_once
-                if told.get(uid) != wanted:
-                    told[uid] = wanted
-                    put(JobSeen(uid, wanted))
+                seen = as_seen(job, rule)
+                if told.get(seen.uid) != seen:
+                    told[seen.uid] = seen
+                    put(seen)
             case Gone(job):
                 told.pop(job.metadata.uid, None)
                 put(JobGone(job.metadata.uid))

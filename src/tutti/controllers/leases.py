@@ -7,7 +7,8 @@ from typing import Final, Never
 
 import msgspec
 
-from tutti.engine.messages import Unit
+from tutti.api.registry import LEASES
+from tutti.engine.messages import OwnerRef, Unit
 from tutti.kube.client import Client
 from tutti.kube.config import Config
 from tutti.kube.lease import Elector, LeaseLost
@@ -52,6 +53,11 @@ class Leases:
         """Renew until `LeaseLost`."""
         await asyncio.gather(*(elector.keep() for elector in self._electors))
         raise LeaseLost("nothing is renewed any more")
+
+    @property
+    def subject(self) -> OwnerRef:
+        """What events about the scheduler itself are about: the first of its Leases."""
+        return OwnerRef(LEASES.api_version, LEASES.kind, *self._electors[0].place)
 
     async def write(self, units: Sequence[Unit]) -> None:
         """Let this list stand on every Lease, or `LeaseLost`."""

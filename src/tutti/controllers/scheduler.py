@@ -14,6 +14,7 @@ import msgspec
 from tutti.api.errors import ApiError, Unanswered
 from tutti.controllers.hands import CONNECTIONS
 from tutti.controllers.health import Door, tell
+from tutti.controllers.jobs.gangs import Rule
 from tutti.controllers.journal import Journal
 from tutti.controllers.leases import Leases
 from tutti.controllers.metrics import SchedulerMetrics
@@ -47,6 +48,8 @@ class Options:
     """Seconds after the first refusal, and at most."""
     finish: float = 1.2
     """Seconds for the bindings that have set out when the scheduler is asked to stop."""
+    job_gangs: str = "auto"
+    """Which Jobs are gangs where nobody makes PodGroups of them: `auto` or `ask`."""
     journal: Journal | None = None
     """Where every event and turn is written down, to be replayed."""
     token: str
@@ -66,7 +69,7 @@ async def run(config: Config, options: Options) -> None:
         token=options.token,
         listening=options.listening,
     )
-    health = Health(ready={"lists": scheduler.wrong})
+    health = Health(ready={"lists": scheduler.wrong}, remarks={"lists": scheduler.remark})
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(tell(door, health, scheduler.metrics.all, scheduler.debug))
         tasks.create_task(scheduler.keep_going())
@@ -109,6 +112,10 @@ class Scheduler:
             return "the Lease was not renewed in time"
         return None
 
+    def remark(self) -> str | None:
+        """What this cluster lacks of the API of gangs."""
+        return self._term.offer.lack if self._term is not None else None
+
     async def debug(self, path: str) -> Response | None:
         """/debug/roots/KIND/NAMESPACE/NAME: how it stands with a root, as `tutti why` shows it."""
         kind, _, key = path.partition("/")
@@ -136,6 +143,7 @@ class Scheduler:
                 backoff=options.backoff,
                 finish=options.finish,
                 journal=options.journal,
+                job_gangs=Rule(options.job_gangs),
             )
             await self._term.run(units, self._on_synced)
         finally:

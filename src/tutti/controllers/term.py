@@ -5,6 +5,7 @@ are younger than all that was done before it.
 """
 
 import asyncio
+import logging
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,15 +15,20 @@ from tutti.controllers.cluster import GROUPS, Cluster
 from tutti.controllers.collecting import collecting_later
 from tutti.controllers.hands import Hands
 from tutti.controllers.inbox import Inbox
+from tutti.controllers.jobs.gangs import Rule
 from tutti.controllers.journal import Journal
 from tutti.controllers.leases import Leases
 from tutti.controllers.metrics import SchedulerMetrics
+from tutti.controllers.offer import Offer
 from tutti.core.profile import Profile
 from tutti.engine.engine import Engine
 from tutti.engine.journal import RecordedEngine
-from tutti.engine.messages import LeaseHeld, Synced, Unit
+from tutti.engine.messages import LeaseHeld, Note, Synced, Unit
 from tutti.engine.settings import Settings
 from tutti.kube.client import Client
+from tutti.kube.discovery import Discovery
+
+log = logging.getLogger(__name__)
 
 PACE: Final = 0.005
 """Seconds from one turn to the next, at least; after a rest a turn comes at once."""
@@ -49,6 +55,7 @@ class Term:
         backoff: tuple[float, float],
         finish: float,
         journal: Journal | None = None,
+        job_gangs: Rule = Rule.AUTO,
     ) -> None:
         settings = Settings(
             scheduler_names=tuple(names),
@@ -70,13 +77,15 @@ class Term:
         self._metrics = metrics
         self._reporter = names[0]
         self._identity = identity
+        self._job_gangs = job_gangs
         self._inbox = Inbox()
+        self.offer = Offer()
 
     async def run(self, units: Sequence[Unit], on_synced: Callable[[], None]) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._leases.keep())
             discovery = await self._client.discover(GROUPS)
-            cluster = Cluster(self._client, discovery, self._inbox.put)
+            cluster = Cluster(self._client, discovery, self._inbox.put, self._job_gangs)
             hands = Hands(
                 self._client,
                 cluster,
@@ -95,10 +104,19 @@ class Term:
                 await self._take_in(hands)
             self._inbox.put(Synced())
             on_synced()
+            tasks.create_task(self._look_at_offer(discovery, hands))
             try:
                 await self._decide(hands)
             finally:  # no gang is left half bound for want of the few milliseconds it still takes
                 await hands.finish(self._finish)
+
+    async def _look_at_offer(self, discovery: Discovery, hands: Hands) -> None:
+        """Say, where it matters, that this cluster has no gangs of its own."""
+        self.offer = await Offer.found(self._client, discovery, self._reporter)
+        if self.offer.lack is not None:
+            log.warning(self.offer.lack)
+            note = Note(self._leases.subject, "Warning", "NoPodGroups", "Starting", self.offer.lack)
+            hands.carry_out(note)
 
     async def _decide(self, hands: Hands) -> Never:
         """Together with `_take_in` the only place that calls the engine."""

@@ -19,6 +19,8 @@ from tutti.engine.commit import as_bound, mark_of
 from tutti.engine.encode import Cluster
 from tutti.engine.flights import Flights
 from tutti.engine.forest import Forest
+from tutti.engine.groups import Group
+from tutti.engine.implied import Implied
 from tutti.engine.intake import Intake
 from tutti.engine.members import LEAVING
 from tutti.engine.messages import (
@@ -65,6 +67,7 @@ from tutti.engine.report import RootReport, report
 from tutti.engine.rounds import Rounds
 from tutti.engine.settings import Settings
 from tutti.engine.speaker import Speaker
+from tutti.engine.words import left_alone_note
 
 INTENT_INTERVAL = 1.0
 """How long units that are done may stay on the Lease when nothing else has to be written."""
@@ -73,7 +76,7 @@ INTENT_INTERVAL = 1.0
 class Engine:
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
-        self.forest = Forest()
+        self.forest = Forest(Implied(self.settings.scheduler_names))
         self.cluster = Cluster()
         self.queue = Queue(self.settings)
         self.assumptions = Assumptions(self.cluster, self.forest)
@@ -128,8 +131,8 @@ class Engine:
                 self.forest.workload_seen(workload)
             case WorkloadGone(namespace, name):
                 self.forest.workload_gone(namespace, name)
-            case JobSeen(uid, wanted):
-                self.intake.job_seen(uid, wanted)
+            case JobSeen():
+                self.intake.job_seen(event)
             case JobGone(uid):
                 self.forest.job_gone(uid)
             case ClaimSeen(claim):
@@ -151,8 +154,9 @@ class Engine:
             case CsiNodeGone(name):
                 self._csi_nodes.pop(name, None)
                 self._limits_seen(name, {})
-            case Edition(composites, group_status):
+            case Edition(composites, group_status, jobs):
                 self._edition = event
+                self.forest.follow_jobs(jobs)
                 self.forest.use_composites(composites)
                 self._speaker.words.group_status = group_status
                 self._speaker.words.composites = composites
@@ -224,6 +228,7 @@ class Engine:
         if self._held and self._synced:
             self._tell_pods_apart()
             self.intake.class_again_where_claims_changed()
+            self._bring_home()
             self._recover(now)
             rounds = self._rounds
             rounds.begin()
@@ -281,7 +286,9 @@ class Engine:
         yield from map(VolumeSeen, volumes.volumes.values())
         yield from map(StorageClassSeen, volumes.classes.values())
         yield from map(CsiNodeSeen, self._csi_nodes.values())
-        yield from (JobSeen(uid, wanted) for uid, wanted in self.forest.jobs.items())
+        for uid, wanted in self.forest.jobs.items():
+            asked = self.forest.implied.asked_by_job(uid)
+            yield JobSeen(uid, wanted, asked.quorum, asked.wrong)
         for group in self.forest.groups.values():
             if isinstance(group.object, PodGroup):
                 yield GroupSeen(group.object)
@@ -296,14 +303,27 @@ class Engine:
 
     def explain(self, key: str) -> RootReport | None:
         """How the root stands that `Kind/namespace/name` is, or belongs to."""
-        group = self.forest.groups.get(key)
-        if group is None and key.startswith("Pod/"):
-            member = self.forest.member_named(*key.split("/")[1:])
-            group = member.group if member is not None else None
+        group = self.forest.groups.get(key) or self._group_of(key)
         if group is None:
             return None
         root = self.forest.root_of(group)
         return report(root, self.queue.entries.get(root.key))
+
+    def _group_of(self, key: str) -> Group | None:
+        """The group of a pod, or of the owner of an implied one."""
+        kind, namespace, name = key.split("/", 2)
+        if kind == "Pod":
+            member = self.forest.member_named(namespace, name)
+            return member.group if member is not None else None
+        return next(
+            (
+                group
+                for group in self.forest.groups.values()
+                if (owner := group.owner) is not None
+                and (owner.kind, owner.namespace, owner.name) == (kind, namespace, name)
+            ),
+            None,
+        )
 
     def check(self) -> list[str]:
         """Derive everything that is counted anew, and name every difference."""
@@ -316,6 +336,11 @@ class Engine:
     def _recover(self, now: float) -> None:
         found, self._found = self._found, ()
         self.flights.recover(found, now)
+
+    def _bring_home(self) -> None:
+        for group in self.forest.bring_home(self.flights.is_in_flight):
+            if group.owner is not None:
+                self.flights.outbox.append(left_alone_note(group.owner))
 
     # --- the Lease -----------------------------------------------------------------
 

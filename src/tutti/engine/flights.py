@@ -164,6 +164,8 @@ class Flights:
         """A watch, a look or an answer showed the pod bound, by the commit of this mark."""
         uid = member.ref.uid
         self._doubts.pop(uid, None)
+        if not mark:
+            self._forest.bound_by_another(member)
         if mark != member.commit:
             if member.commit:
                 self._complain(member.commit, member.ref, "somebody else bound it")
@@ -249,9 +251,7 @@ class Flights:
         id = f"{self._settings.session}-{self._launched}"
         unit = None
         if key is not None:
-            ref = self._forest.groups[key].ref
-            assert ref is not None
-            unit = Unit(ref.uid, ref.kind, ref.namespace, ref.name, id)
+            unit = self._forest.groups[key].unit(id)
         commit = Commit(id, root, unit)
         self._file(commit)
         if unit is not None:
@@ -377,13 +377,13 @@ class Flights:
             }
         commit.undoing = {uid: False for uid in half if uid in self._forest.members}
         self._failed_roots[commit.root] = None
-        if top is not None and top.ref is not None and commit.undoing:
+        if top is not None and top.subject is not None and commit.undoing:
             why = "; ".join(commit.failures[:3]) or "members or places were lost"
             message = (
                 f"needs {top.quorum}, {top.counted} bound, and no place for the rest: "
                 f"undoing {len(commit.undoing)} bindings ({why})"
             )
-            self.outbox.append(Note(top.ref, "Warning", "GangUndone", "Binding", message))
+            self.outbox.append(Note(top.subject, "Warning", "GangUndone", "Binding", message))
         self._press(commit, now)
 
     def _press(self, commit: Commit, now: float) -> None:

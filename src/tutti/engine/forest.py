@@ -8,15 +8,18 @@ its children by what they say of themselves (see `Tally`), and passes on only wh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from tutti.api.core_v1 import Pod
 from tutti.api.scheduling import CompositePodGroup, PodGroup, Workload
 from tutti.core.pods import PodClass
 from tutti.engine.groups import Group, Kind, Tally, key_of, policy_of, tally_of
+from tutti.engine.implied import NOTHING, Asked, Implied, is_job, says_alike
 from tutti.engine.members import (
     ALIVE,
     ASSUMED,
+    BOUND,
     FOREIGN,
     PENDING,
     UNBOUND,
@@ -24,6 +27,7 @@ from tutti.engine.members import (
     State,
     job_of,
 )
+from tutti.engine.messages import OwnerRef
 
 _What = TypeVar("_What", str, int)
 USUAL_POLICY = "PreemptLowerPriority"
@@ -32,7 +36,8 @@ USUAL_POLICY = "PreemptLowerPriority"
 class Forest:
     """All groups and all members. `touched` are the roots to look at again, in order of change."""
 
-    def __init__(self) -> None:
+    def __init__(self, implied: Implied | None = None) -> None:
+        self.implied = implied or Implied()
         self.groups: dict[str, Group] = {}
         self.members: dict[str, Member] = {}
         self.touched: dict[str, None] = {}
@@ -41,6 +46,12 @@ class Forest:
         self.jobs: dict[str, int] = {}
         """How many pods each Job wants at once."""
         self._of_job: dict[str, dict[str, None]] = {}
+        self._of_owner: dict[str, dict[str, None]] = {}
+        """By uid of the owner: pods that are, or could be, in its implied group."""
+        self._astray: dict[str, None] = {}
+        """Members that belong elsewhere now, or may."""
+        self._doubted: dict[str, None] = {}
+        """Implied groups of which somebody else has bound a pod."""
         self._uids: dict[tuple[str, str], str] = {}
         self._composites = True
 
@@ -56,6 +67,10 @@ class Forest:
         uid = self._uids.get((namespace, name))
         return self.members[uid] if uid is not None else None
 
+    def is_grouped(self, pod: Pod) -> bool:
+        """Whether it is of interest even when it neither waits nor runs."""
+        return pod.spec.scheduling_group is not None or self.implied.owner_of_gang(pod) is not None
+
     def add(self, pod: Pod, state: State, cls: PodClass) -> Member:
         member = Member(pod, state, cls)
         ref = member.ref
@@ -66,6 +81,7 @@ class Forest:
             group.members[ref.uid] = member
             self._file_under_job(group, member, 1)
             self._enter(group, member)
+        self._file_under_owner(member, 1)
         return member
 
     def remove(self, uid: str) -> Member | None:
@@ -73,6 +89,8 @@ class Forest:
         if member is None:
             return None
         del self._uids[member.ref.namespace, member.ref.name]
+        self._astray.pop(uid, None)
+        self._file_under_owner(member, -1)
         if group := member.group:
             del group.members[uid]
             self._file_under_job(group, member, -1)
@@ -110,8 +128,25 @@ class Forest:
             self._forget_pending(group, member)
             group.pending.setdefault(cls, {})[member.ref.uid] = member
             self.touch(group)
-        member.pod, member.cls = pod, cls
+        self.see_again(member, pod)
+        member.cls = cls
         self.move(member, state)
+
+    def see_again(self, member: Member, pod: Pod) -> None:
+        """Another view of the pod; whoever owned it may not do so any more."""
+        if says_alike(pod, member.pod):
+            member.pod = pod
+            return
+        group = member.group
+        self._file_under_owner(member, -1)
+        if group is not None:
+            self._file_under_job(group, member, -1)
+        member.pod = pod
+        self._file_under_owner(member, 1)
+        self._astray[member.ref.uid] = None
+        if group is not None:
+            self._file_under_job(group, member, 1)
+            self._weigh(group)
 
     # --- groups -------------------------------------------------------------------------------
 
@@ -151,15 +186,20 @@ class Forest:
         key = workload.metadata.namespace, workload.metadata.name
         self.workloads[key] = workload
         self._unsettle_workload(key)
+        self._reconsider_job(self.implied.workload_seen(workload))
 
     def workload_gone(self, namespace: str, name: str) -> None:
-        self.workloads.pop((namespace, name), None)
+        workload = self.workloads.pop((namespace, name), None)
         self._unsettle_workload((namespace, name))
+        if workload is not None:
+            self._reconsider_job(self.implied.workload_gone(workload))
 
-    def job_seen(self, uid: str, wanted: int) -> list[Member]:
+    def job_seen(self, uid: str, wanted: int, asked: Asked = NOTHING) -> list[Member]:
         """Its pods, if the Job is new here."""
         known = self.jobs.get(uid)
         self.jobs[uid] = wanted
+        if self.implied.job_seen(uid, asked):
+            self._reconsider(uid)
         if known == wanted:
             return []
         self._requorum(uid)
@@ -168,7 +208,45 @@ class Forest:
 
     def job_gone(self, uid: str) -> None:
         if self.jobs.pop(uid, None) is not None:
+            self.implied.job_gone(uid)
+            self._reconsider(uid)
             self._requorum(uid)
+
+    def follow_jobs(self, told: bool) -> None:
+        """Whether Jobs are told of; without that nobody waits for a word of his Job."""
+        if told != self.implied.follows_jobs:
+            for member in self.members.values():
+                self._file_under_owner(member, -1)
+            self.implied.follows_jobs = told
+            for uid, member in self.members.items():
+                self._file_under_owner(member, 1)
+                self._astray[uid] = None
+
+    def bound_by_another(self, member: Member) -> None:
+        """A pod has got its node, and not by us."""
+        if member.group is not None and member.group.kind == "Implied":
+            self._doubted[member.group.key] = None
+            self.touch(member.group)
+
+    def bring_home(self, is_busy: Callable[[str], bool]) -> list[Group]:
+        """Put members where they belong by now, but none of a group that has commits.
+
+        Returned are the implied groups that are left alone from now on.
+        """
+        left_alone = []
+        for key in [key for key in self._doubted if not is_busy(key)]:
+            del self._doubted[key]
+            group = self.groups.get(key)
+            if group is not None and group.owner is not None and _is_anothers(group):
+                self.implied.leave_alone(group.owner.uid)
+                self._astray.update(dict.fromkeys(group.members))
+                left_alone.append(group)
+        for uid in list(self._astray):
+            member = self.members[uid]
+            if member.group is None or not is_busy(self.root_of(member.group).key):
+                del self._astray[uid]
+                self._rehome(member)
+        return left_alone
 
     def use_composites(self, served: bool) -> None:
         """Where no composite groups are served, a left-over parent reference means nothing."""
@@ -215,6 +293,11 @@ class Forest:
             ):
                 if counted != true:
                     wrong.append(f"{group.key}: {what} are {counted}, should be {true}")
+        for member in self.members.values():
+            owner = self.implied.owner_of_gang(member.pod)
+            at = member.group.owner if member.group is not None else None
+            if owner != at and member.ref.uid not in self._astray:
+                wrong.append(f"{member.ref.name} is with {at}, should be with {owner}")
         return wrong
 
     # --- how it is counted --------------------------------------------------------------------
@@ -224,6 +307,8 @@ class Forest:
         named = member.pod.spec.scheduling_group
         if named is not None and named.pod_group_name:
             return self._place("PodGroup", ref.namespace, named.pod_group_name)
+        if (owner := self.implied.owner_of_gang(member.pod)) is not None:
+            return self._imply(owner, member.pod)
         if member.state in UNBOUND and member.state is not FOREIGN:
             return self._place("Pod", ref.namespace, ref.name)
         return None
@@ -234,6 +319,58 @@ class Forest:
         if group is None:
             group = self.groups[key] = Group(kind, namespace, name)
         return group
+
+    def _imply(self, owner: OwnerRef, pod: Pod) -> Group:
+        """The place of the owner's pods, of whatever name the owner's namesakes are."""
+        group = self._place("Implied", owner.namespace, f"{owner.name}.{owner.uid}")
+        group.owner = owner
+        asked = self.implied.asked_for(pod)
+        if asked is not None and asked.outweighs(group.asked):
+            self._ask(group, asked)
+        return group
+
+    def _ask(self, group: Group, asked: Asked | None) -> None:
+        group.asked = asked
+        group.gang, group.least = asked is not None, (asked.quorum if asked else None) or 1
+        self._set_quorum(group)
+        self._unsettle(group)
+        self._weigh(group)
+
+    def _reconsider_job(self, job: tuple[str, str] | None) -> None:
+        """Whether the Job of this name can be a gang has changed."""
+        for owner, pods in list(self._of_owner.items()) if job is not None else ():
+            pod = self.members[next(iter(pods))].pod
+            its = pod.metadata.controller
+            if its is not None and is_job(its) and (pod.metadata.namespace, its.name) == job:
+                self._reconsider(owner)
+
+    def _reconsider(self, owner: str) -> None:
+        """The Job asks otherwise: its group counts anew, and its pods may belong elsewhere."""
+        for uid in self._of_owner.get(owner, ()):
+            self._astray[uid] = None
+            group = self.members[uid].group
+            if group is None:
+                continue
+            self.touch(group)
+            asked = self.implied.asked_by_job(owner) if owner in self.jobs else None
+            if group.owner is not None and group.asked != asked:
+                self._ask(group, asked)
+
+    def _rehome(self, member: Member) -> None:
+        was, now = member.group, self._home(member)
+        if was is now:
+            return
+        uid = member.ref.uid
+        if was is not None:
+            del was.members[uid]
+            self._file_under_job(was, member, -1)
+            self._leave(was, member)
+            self._prune(was)
+        member.group = now
+        if now is not None:
+            now.members[uid] = member
+            self._file_under_job(now, member, 1)
+            self._enter(now, member)
 
     def _let_go(self, group: Group, member: Member) -> None:
         """A lone pod is bound, or will never be: it is no root any more."""
@@ -329,6 +466,19 @@ class Forest:
                 del self._of_job[job]
         self._set_quorum(group)
 
+    def _file_under_owner(self, member: Member, change: int) -> None:
+        owner = self.implied.uid_of_owner(member.pod)
+        if owner is None:
+            return
+        pods = self._of_owner.setdefault(owner, {})
+        if change > 0:
+            pods[member.ref.uid] = None
+        else:
+            pods.pop(member.ref.uid, None)
+            if not pods:
+                del self._of_owner[owner]
+                self.implied.forget(owner)
+
     def _requorum(self, job: str) -> None:
         """The Job wants another number of pods; its groups count anew."""
         pods = self._of_job.get(job, ())
@@ -373,6 +523,12 @@ class Forest:
             self.touched[at.key] = None
             self.groups.pop(at.key, None)
             at = at.parent
+
+
+def _is_anothers(group: Group) -> bool:
+    """Whether somebody else bound pods of it, and none is bound by us."""
+    bound = [member.commit for member in group.members.values() if member.state is BOUND]
+    return bool(bound) and not any(bound)
 
 
 def _first_of_ring(group: Group) -> Group:

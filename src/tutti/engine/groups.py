@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from tutti.api.scheduling import CompositePodGroup, PodGroup
 from tutti.core.pods import PodClass
+from tutti.engine.implied import Asked
 from tutti.engine.members import (
     ASSUMED,
     BOUND,
@@ -17,9 +18,9 @@ from tutti.engine.members import (
     Member,
     State,
 )
-from tutti.engine.messages import GroupRef
+from tutti.engine.messages import GroupRef, OwnerRef, Unit
 
-Kind: TypeAlias = Literal["Pod", "PodGroup", "CompositePodGroup"]
+Kind: TypeAlias = Literal["Pod", "PodGroup", "CompositePodGroup", "Implied"]
 
 
 class Tally(NamedTuple):
@@ -38,9 +39,11 @@ class Tally(NamedTuple):
 
 
 class Group:
-    """A place in the forest: a PodGroup, a CompositePodGroup, or the group of one of a lone pod."""
+    """A place in the forest: a PodGroup, a CompositePodGroup, the group of one of a lone pod, or
+    what the pods of an owner are where there is no object for it (`implied.py`)."""
 
     __slots__ = (
+        "asked",
         "awaited",
         "children",
         "counts",
@@ -56,6 +59,7 @@ class Group:
         "names",
         "namespace",
         "object",
+        "owner",
         "parent",
         "pending",
         "policies",
@@ -74,6 +78,9 @@ class Group:
         self.name = name
         self.key = key_of(kind, namespace, name)
         self.object: PodGroup | CompositePodGroup | None = None
+        self.owner: OwnerRef | None = None
+        self.asked: Asked | None = None
+        """Of an implied group: its owner, and what that asks, as soon as it is known."""
         self.quorum = 1
         self.least = 1
         """What the object asks as its quorum; Jobs that want fewer pods make the quorum smaller."""
@@ -104,14 +111,26 @@ class Group:
 
     @property
     def ref(self) -> GroupRef | None:
-        """None while the object isn't here, and for a lone pod."""
-        if self.object is None or self.kind == "Pod":
+        """None while the object isn't here, and where there never is one."""
+        if self.object is None or self.kind == "Pod" or self.kind == "Implied":
             return None
         return GroupRef(self.kind, self.namespace, self.name, self.object.metadata.uid)
 
     @property
     def is_there(self) -> bool:
-        return self.object is not None or self.kind == "Pod"
+        return self.object is not None or self.asked is not None or self.kind == "Pod"
+
+    @property
+    def subject(self) -> GroupRef | OwnerRef | None:
+        """What events about the group are about."""
+        return self.owner or self.ref
+
+    def unit(self, commit: str) -> Unit:
+        """How the Lease carries it while a commit is to establish its quorum."""
+        subject = self.subject
+        assert subject is not None
+        assert self.kind != "Pod"
+        return Unit(subject.uid, self.kind, self.namespace, self.name, commit)
 
     @property
     def workload(self) -> str | None:
@@ -180,6 +199,8 @@ class Group:
 
 
 def named(group: Group) -> str:
+    if group.owner is not None:
+        return f'{group.owner.kind} "{group.owner.name}"'
     return f'{group.kind} "{group.name}"'
 
 

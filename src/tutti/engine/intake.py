@@ -15,6 +15,7 @@ from tutti.engine.commit import mark_of
 from tutti.engine.encode import Cluster
 from tutti.engine.forest import Forest
 from tutti.engine.groups import Group, Kind
+from tutti.engine.implied import Asked
 from tutti.engine.members import (
     ASSUMED,
     BOUND,
@@ -30,6 +31,7 @@ from tutti.engine.members import (
     State,
     job_of,
 )
+from tutti.engine.messages import JobSeen
 from tutti.engine.words import INITIALLY, said_of
 
 TERMINAL = ("Succeeded", "Failed")
@@ -74,8 +76,8 @@ class Intake:
             self.pod_gone(other.ref.uid)
         return self._meet(pod)
 
-    def job_seen(self, uid: str, wanted: int) -> None:
-        for member in self._forest.job_seen(uid, wanted):
+    def job_seen(self, job: JobSeen) -> None:
+        for member in self._forest.job_seen(job.uid, job.wanted, Asked(job.gang, job.wrong)):
             if member.state is FINISHED:
                 self._forest.move(member, FAILED)
 
@@ -103,11 +105,8 @@ class Intake:
         state = self.state_of(pod)
         spec = pod.spec
         occupies = bool(spec.node_name) and pod.status.phase not in TERMINAL
-        if (
-            spec.scheduling_group is None
-            and not occupies
-            and state not in (PENDING, GATED, REPORTED)
-        ):
+        waits = state in (PENDING, GATED, REPORTED)
+        if not (waits or occupies or self._forest.is_grouped(pod)):
             return None
         self._cluster.volumes.mounted(pod)
         cls = self._cluster.class_of(pod)
@@ -121,12 +120,14 @@ class Intake:
             said = said_of(pod.status.conditions, "PodScheduled")
             if said is not None and said[0] == "False":
                 member.said = said[1:]
+        if state is BOUND and not member.commit:
+            self._forest.bound_by_another(member)
         return member if state is BOUND else None
 
     def _see_again(self, member: Member, pod: Pod) -> Member | None:
         state = self.state_of(pod)
         if state in UNBOUND and member.state not in UNBOUND:
-            member.pod = pod
+            self._forest.see_again(member, pod)
             return None
         cls = self._class_again(member, pod)
         lands = False

@@ -41,6 +41,8 @@ def lay_out(root: Group, workloads: Workloads) -> None:
 def _fault_in(root: Group, workloads: Workloads) -> str | None:
     if root.parent is not None:
         return _ring(root)
+    if root.asked is not None and root.asked.wrong:
+        return root.asked.wrong
     groups = list(_with_depth(root, 1))
     for group, depth in groups:
         if depth > DEEPEST:

@@ -33,11 +33,21 @@ class GroupRef(msgspec.Struct, frozen=True, tag=True, tag_field="is"):
     uid: str
 
 
+class OwnerRef(msgspec.Struct, frozen=True, tag=True, tag_field="is"):
+    """What the pods of an implied group are owned by: a Job, or something of any other kind."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+
+
 class Unit(msgspec.Struct, frozen=True):
     """The highest group whose quorum a commit establishes; the Lease carries it until it stands."""
 
     uid: str
-    kind: GroupKind
+    kind: GroupKind | Literal["Implied"]
     namespace: str
     name: str
     commit: str
@@ -94,10 +104,16 @@ class WorkloadGone(Message, frozen=True):
 
 
 class JobSeen(Message, frozen=True):
-    """How many pods a Job still wants at once: what its last pods can't be asked to exceed."""
+    """How many pods a Job still wants at once: what its last pods can't be asked to exceed.
+
+    `gang` is what it asks for its pods where they are in no PodGroup: a quorum, 0 for none in so
+    many words, None where it asks nothing; `wrong` says why that can't be told.
+    """
 
     uid: str
     wanted: int
+    gang: int | None = None
+    wrong: str = ""
 
 
 class JobGone(Message, frozen=True):
@@ -140,10 +156,11 @@ class CsiNodeGone(Message, frozen=True):
 
 
 class Edition(Message, frozen=True):
-    """What the API server serves, found by discovery."""
+    """What the API server serves, found by discovery; of Jobs, whether they are told of."""
 
     composites: bool
     group_status: bool
+    jobs: bool = False
 
 
 class Synced(Message, frozen=True):
@@ -295,7 +312,7 @@ class SetGroupCondition(Message, frozen=True):
 class Note(Message, frozen=True):
     """An Event in Kubernetes' sense."""
 
-    about: PodRef | GroupRef
+    about: PodRef | GroupRef | OwnerRef
     type: Literal["Normal", "Warning"]
     reason: str
     action: str

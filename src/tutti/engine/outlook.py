@@ -37,6 +37,10 @@ class Outlook:
     def is_satisfied(self) -> bool:
         return self.reason == "Bound"
 
+    @property
+    def is_waiting(self) -> bool:
+        return self.reason in ("WaitingForObject", "WaitingForMembers", "Gated")
+
 
 def outlook(group: Group, root: Group, refusal: Refusal | None) -> Outlook:
     """`refusal` is the root's last one, while it holds."""

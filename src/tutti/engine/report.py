@@ -72,9 +72,9 @@ def _lines(group: Group, root: Group, refusal: Refusal | None, depth: int) -> li
     else:
         has = group.counted + sum(counts[state] for state in (GATED, PENDING, ASSUMED))
     line = GroupLine(
-        kind=group.kind,
+        kind=group.owner.kind if group.owner else group.kind,
         namespace=group.namespace,
-        name=group.name,
+        name=group.owner.name if group.owner else group.name,
         depth=depth,
         policy="gang" if group.gang else "basic",
         needs=group.quorum,

@@ -15,7 +15,7 @@ from tutti.core.plan import Refusal
 from tutti.core.pods import PodClass
 from tutti.engine.groups import Group
 from tutti.engine.members import GATED, PENDING, REPORTED, Member
-from tutti.engine.messages import Action, Note, SetGroupCondition, SetPodCondition
+from tutti.engine.messages import Action, Note, OwnerRef, SetGroupCondition, SetPodCondition
 from tutti.engine.outlook import Outlook, outlook, own_refusal, waiting_for
 
 SATISFIED = "tutti.dev/Satisfied"
@@ -67,8 +67,13 @@ class Words:
         held_back = False
         for group in root.all():
             view = outlook(group, root, refusal)
-            actions.extend(self._about_group(group, root, view, refusal))
-            actions.extend(self._about_parent(group))
+            if group.owner is None:
+                actions.extend(self._about_group(group, root, view, refusal))
+                actions.extend(self._about_parent(group))
+            elif _is_news(group, view, quiet):
+                actions.extend(_about_owner(group, group.owner, view))
+            else:
+                held_back |= _is_news(group, view, quiet=False)
             for member, word in _pod_words(group, root, view, refusal):
                 if member.said == (word.reason, word.message):
                     continue
@@ -112,6 +117,33 @@ class Words:
             message = f'parent "{parent}" is ignored: this API server serves no CompositePodGroups'
             group.said[IGNORED] = ("", "", message)
             yield Note(ref, "Warning", IGNORED, "Scheduling", message)
+
+
+def _is_news(group: Group, view: Outlook, quiet: bool) -> bool:
+    """Whether the owner of an implied group hasn't been told yet: a change of numbers can wait."""
+    said = group.said.get(SATISFIED, ("", "", ""))
+    return view.reason != said[1] or (not quiet and view.sentence != said[2])
+
+
+def _about_owner(group: Group, owner: OwnerRef, view: Outlook) -> Iterator[Action]:
+    """Events stand in for the conditions that an owner of any kind doesn't have."""
+    waited = SATISFIED in group.said
+    group.said[SATISFIED] = ("True" if view.is_satisfied else "False", view.reason, view.sentence)
+    if view.is_waiting:
+        yield Note(owner, "Normal", view.reason, "Scheduling", _cut(view.sentence))
+    elif view.is_satisfied:
+        if waited:
+            yield Note(owner, "Normal", "Scheduled", "Binding", _cut(view.sentence))
+    elif view.reason != "Committing":
+        yield Note(owner, "Warning", "FailedScheduling", "Scheduling", _cut(view.sentence))
+
+
+def left_alone_note(owner: OwnerRef) -> Note:
+    message = (
+        f'a pod of {owner.kind} "{owner.name}" was bound by somebody else: '
+        "its pods are no gang, and are scheduled one by one"
+    )
+    return Note(owner, "Warning", "GangLeftAlone", "Scheduling", message)
 
 
 def is_scheduled(group: Group) -> bool:

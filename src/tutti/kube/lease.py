@@ -70,6 +70,7 @@ class Elector:
         self._writing = asyncio.Lock()
         self._until = float("-inf")
         self._version = ""
+        self._uid = ""
         self._transitions = 0
         self._unheard = False  # whether we asked to have it, and the answer hasn't come
         self._waits_for = ""
@@ -91,6 +92,11 @@ class Elector:
     @property
     def retry_period(self) -> float:
         return self._duration * 0.2
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Namespace, name and uid of the Lease, once it was held."""
+        return self._namespace, self._name, self._uid
 
     @property
     def held(self) -> bool:
@@ -259,6 +265,7 @@ class Elector:
     def _holds(self, lease: Lease, sent: float) -> Lease:
         self._complained = self._unheard = False
         self._version = lease.metadata.resource_version
+        self._uid = lease.metadata.uid
         self._transitions = lease.spec.lease_transitions or 0
         self._until = sent + self.renew_deadline
         return lease

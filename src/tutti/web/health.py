@@ -12,13 +12,18 @@ Check = Callable[[], str | None]
 
 
 class Health:
-    """Named checks. `ready` ones count for /readyz alone: who is not ready need not be restarted."""
+    """Named checks. `ready` ones count for /readyz alone: who is not ready need not be restarted.
+    `remarks` are what is worth knowing about a check that passes."""
 
     def __init__(
-        self, alive: Mapping[str, Check] | None = None, ready: Mapping[str, Check] | None = None
+        self,
+        alive: Mapping[str, Check] | None = None,
+        ready: Mapping[str, Check] | None = None,
+        remarks: Mapping[str, Check] | None = None,
     ) -> None:
         self._alive: dict[str, Check] = {"ping": lambda: None, **(alive or {})}
         self._ready: dict[str, Check] = {**self._alive, **(ready or {})}
+        self._remarks = remarks or {}
 
     def response(self, request: Request) -> Response | None:
         """The answer, where the path is one of health; None elsewhere."""
@@ -32,24 +37,28 @@ class Health:
             checks = {name: checks[name]}
         excluded = {value for key, value in request.query if key == "exclude"}
         verbose = any(key == "verbose" for key, _ in request.query)
-        return _report(kind, {k: v for k, v in checks.items() if k not in excluded}, verbose)
+        checks = {name: check for name, check in checks.items() if name not in excluded}
+        return self._report(kind, checks, verbose)
+
+    def _report(self, kind: str, checks: Mapping[str, Check], verbose: bool) -> Response:
+        wrong = {name: check() for name, check in checks.items()}
+        lines = [
+            f"[+]{name} ok{self._remark(name)}" if why is None else f"[-]{name} failed: {why}"
+            for name, why in wrong.items()
+        ]
+        if any(why is not None for why in wrong.values()):
+            return _text(500, "\n".join([*lines, f"{kind} check failed", ""]))
+        if verbose:
+            return _text(200, "\n".join([*lines, f"{kind} check passed", ""]))
+        return _text(200, "ok")
+
+    def _remark(self, name: str) -> str:
+        remark = self._remarks[name]() if name in self._remarks else None
+        return f": {remark}" if remark else ""
 
 
 def is_health(path: str) -> bool:
     return path[1:].partition("/")[0] in KINDS
-
-
-def _report(kind: str, checks: Mapping[str, Check], verbose: bool) -> Response:
-    wrong = {name: check() for name, check in checks.items()}
-    lines = [
-        f"[+]{name} ok" if why is None else f"[-]{name} failed: {why}"
-        for name, why in wrong.items()
-    ]
-    if any(why is not None for why in wrong.values()):
-        return _text(500, "\n".join([*lines, f"{kind} check failed", ""]))
-    if verbose:
-        return _text(200, "\n".join([*lines, f"{kind} check passed", ""]))
-    return _text(200, "ok")
 
 
 def _text(status: int, text: str) -> Response:
