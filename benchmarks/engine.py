@@ -11,7 +11,7 @@ from benchmarks.measure import timed
 from benchmarks.report import Row
 from tutti.api import core_v1 as api
 from tutti.api import scheduling
-from tutti.api.meta import ObjectMeta
+from tutti.api.meta import LabelSelector, ObjectMeta
 from tutti.engine.engine import Engine
 from tutti.engine.messages import (
     Bind,
@@ -45,6 +45,7 @@ def rows(*, short: bool) -> Iterator[Row]:
     yield hopeless("where the sum says so", {"cpu": "90"}, limit_ms=5)
     yield hopeless("where it is a selector", {"node_selector": {"no": "such"}}, limit_ms=50)
     yield hopeless("where it is fragments", {"cpu": "56"}, limit_ms=50)
+    yield gangs_with_selectors_of_their_own(300)
     yield from beside_hopeless_ones(10_000)
     yield growth()
 
@@ -73,6 +74,39 @@ def gangs(
         lambda prepared: bound(*prepared),
         prepare=lambda: (engine(), events()),
         limit_ms=limit_ms,
+    )
+
+
+def gangs_with_selectors_of_their_own(count: int) -> Row:
+    """Members keep apart, each gang by a label of its own: what is counted grows with the gangs."""
+
+    def events() -> list[Event]:
+        return [_apart(event) for event in arrivals(count, 3)]
+
+    assert bound(engine(), events()) == count * 3
+    return timed(
+        f"{count:,} gangs of 3, members apart by a label of their own, on {NODES:,} nodes",
+        lambda prepared: bound(*prepared),
+        prepare=lambda: (engine(), events()),
+        runs=1,
+    )
+
+
+def _apart(event: Event) -> Event:
+    if not isinstance(event, PodSeen) or event.pod.spec.scheduling_group is None:
+        return event
+    label = {"job": event.pod.spec.scheduling_group.pod_group_name or ""}
+    term = api.PodAffinityTerm(
+        topology_key="kubernetes.io/hostname", label_selector=LabelSelector(match_labels=label)
+    )
+    apart = api.Affinity(pod_anti_affinity=api.PodAffinity(required=(term,)))
+    pod = event.pod
+    return PodSeen(
+        msgspec.structs.replace(
+            pod,
+            metadata=msgspec.structs.replace(pod.metadata, labels=label),
+            spec=msgspec.structs.replace(pod.spec, affinity=apart),
+        )
     )
 
 

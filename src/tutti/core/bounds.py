@@ -34,7 +34,7 @@ def room_for(trial: Trial, batch: Batch) -> int:
 def _exceed_what_is_free(trial: Trial, batches: Sequence[Batch], missing: int) -> bool:
     """The members that ask for least of some resource ask for more than all their nodes have."""
     nodes = _nodes_of(trial, batches)
-    free = trial.snapshot.nodes.allocatable[:, nodes] - trial.used[:, nodes]
+    allocatable = trial.snapshot.nodes.allocatable
     asked = [dict(batch.cls.limits()) for batch in batches]
     for row in sorted({row for amounts in asked for row in amounts}):
         amounts = sorted(
@@ -45,7 +45,8 @@ def _exceed_what_is_free(trial: Trial, batches: Sequence[Batch], missing: int) -
         for amount, count in amounts:
             least += amount * min(count, left)
             left -= min(count, left)
-        if least > int(np.maximum(free[row], 0).sum()):
+        free = allocatable[row, nodes] - trial.used[row, nodes]
+        if least > int(np.maximum(free, 0).sum()):
             return True
     return False
 

@@ -112,7 +112,7 @@ class Snapshot:
     memo: Memo = field(default_factory=Memo, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.used.shape != self.nodes.allocatable.shape:
+        if self.used.shape[-1] != len(self.nodes) or len(self.used) < len(self.nodes.allocatable):
             raise ValueError(
                 f"used is {self.used.shape}, allocatable {self.nodes.allocatable.shape}"
             )
@@ -123,7 +123,8 @@ class Snapshot:
 
     def with_more_rows(self, count: int) -> "Snapshot":
         """The same cluster, with rows for resources that it has none of."""
-        allocatable = columns.with_more_rows(self.nodes.allocatable, count)
+        missing = len(self.used) + count - len(self.nodes.allocatable)
+        allocatable = columns.with_more_rows(self.nodes.allocatable, missing)
         return replace(
             self,
             nodes=replace(self.nodes, allocatable=columns.read_only(allocatable)),

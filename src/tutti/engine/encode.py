@@ -108,7 +108,7 @@ class Cluster:
 
     def snapshot(self) -> Snapshot:
         """Views of the columns as they are. They show later changes, so use them within a turn."""
-        if self._view is None or len(self._view.allocatable) < len(self._tables.used):
+        if self._view is None or len(self._view.allocatable) < len(self._tables.allocatable):
             self._view = self._nodes.view()
         return Snapshot(
             version=self._version,

@@ -1,4 +1,7 @@
-"""The two tables `[resource, node]`, what there is and what is in use, as they grow both ways."""
+"""The two tables `[resource, node]`, what there is and what is in use, as they grow both ways.
+
+Nobody has ports or counts to offer, so the first table ends with the last resource.
+"""
 
 from collections.abc import Hashable
 from typing import Final, TypeVar
@@ -23,12 +26,8 @@ class Tables:
         self.carried: dict[Carried, int] = {}
         self.disks: dict[Disk, int] = {}
         self._rows = len(FIXED)
-        self._allocatable = columns.amounts(FEWEST_ROWS, nodes)
+        self.allocatable = columns.amounts(len(FIXED), nodes)
         self._used = columns.amounts(FEWEST_ROWS, nodes)
-
-    @property
-    def allocatable(self) -> Amounts:
-        return self._allocatable[: self._rows]
 
     @property
     def used(self) -> Amounts:
@@ -43,24 +42,28 @@ class Tables:
         """The row of a resource, a port or a count, which gets one when it is new."""
         if what not in known:
             if self._rows == len(self._used):
-                self._allocatable = columns.with_more_rows(self._allocatable, self._rows)
                 self._used = columns.with_more_rows(self._used, self._rows)
             known[what] = self._rows
             self._rows += 1
         return known[what]
 
     def resource_row(self, name: str) -> int:
-        return self.row_of(self.resources, name)
+        row = self.row_of(self.resources, name)
+        if row >= len(self.allocatable):
+            self.allocatable = columns.with_more_rows(
+                self.allocatable, row + 1 - len(self.allocatable)
+            )
+        return row
 
     def widen(self, nodes: int) -> None:
-        self._allocatable = columns.widened(self._allocatable, nodes)
+        self.allocatable = columns.widened(self.allocatable, nodes)
         self._used = columns.widened(self._used, nodes)
 
     def drop_counts(self) -> None:
         """Forget ports and counts, and all that is in use: only resources keep their rows."""
         kept = sorted(self.resources.items(), key=lambda item: item[1])
-        self._allocatable = self._allocatable[[row for _, row in kept]]
-        self._used = columns.amounts(*self._allocatable.shape)
+        self.allocatable = self.allocatable[[row for _, row in kept]]
+        self._used = columns.amounts(*self.allocatable.shape)
         self._rows = len(kept)
         self.resources = {name: row for row, (name, _) in enumerate(kept)}
         self.ports, self.counted, self.carried, self.disks = {}, {}, {}, {}
@@ -74,15 +77,16 @@ class Tables:
         made.resources, made.ports = self.resources, self.ports
         made.counted, made.carried, made.disks = self.counted, self.carried, self.disks
         made._rows = self._rows
-        made._allocatable = columns.amounts(self._rows, nodes)
+        made.allocatable = columns.amounts(len(self.allocatable), nodes)
         made._used = columns.amounts(self._rows, nodes)
         return made
 
     def amounts_of(self, node: int) -> dict[str, int]:
         """What both tables say about one node, in words."""
-        rows = (*self.resources.items(), *self.ports.items(), *self.counted.items())
-        return {
-            f"{table} {what}": int(amounts[row, node])
-            for what, row in (*rows, *self.carried.items(), *self.disks.items())
-            for table, amounts in (("allocatable", self.allocatable), ("used", self.used))
+        resources = self.resources.items()
+        counts = (*self.counted.items(), *self.carried.items())
+        others = (*self.ports.items(), *counts, *self.disks.items())
+        there = {f"allocatable {what}": int(self.allocatable[row, node]) for what, row in resources}
+        return there | {
+            f"used {what}": int(self.used[row, node]) for what, row in (*resources, *others)
         }
