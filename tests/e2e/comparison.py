@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from tests.e2e.disks import Disks
 from tests.e2e.judge import Question, configuration
 from tutti.api.core_v1 import Node, Pod
 from tutti.core.decide import plan
@@ -21,7 +22,13 @@ from tutti.engine.encode import Cluster
 
 TERMINAL: Final = ("Succeeded", "Failed")
 SCORES: Final = ("node_scores", "load_scores", "relation_scores")
-FILTERS: Final = ("filters", "late_filters", "relation_filters")
+FILTERS: Final = (
+    "filters",
+    "disk_filters",
+    "volume_filters",
+    "relation_filters",
+    "late_filters",
+)
 
 
 def profiles() -> Mapping[str, Profile]:
@@ -41,6 +48,7 @@ class Case:
     nodes: Sequence[Node]
     running: Sequence[Pod]
     question: Question
+    disks: Disks
 
     @property
     def name(self) -> str:
@@ -55,7 +63,10 @@ class Case:
         cluster = Cluster()
         for node in self.nodes:
             cluster.node_seen(node)
+        self.disks.show(cluster)
         occupying = [pod for pod in self.running if pod.status.phase not in TERMINAL]
+        for pod in (self.question.pod, *occupying):
+            cluster.volumes.mounted(pod)
         for pod in (self.question.pod, *occupying):
             cluster.class_of(pod)  # any of them may ask what tells the others apart
         for pod in occupying:

@@ -16,6 +16,8 @@ from typing import Final
 
 import msgspec
 
+from tests.e2e import disks
+from tests.e2e.disks import Disks
 from tests.e2e.questions import (
     NAMESPACES,
     ODD,
@@ -70,22 +72,28 @@ class Scene(msgspec.Struct, frozen=True):
     questions: Sequence[Question]
 
 
-async def ask(
-    programs: Path, plane: Plane, folder: Path, clusters: Sequence[Cluster]
-) -> list[Scene]:
+class Record(msgspec.Struct, frozen=True):
+    """All scenes, and the disks that are the same in all of them."""
+
+    scenes: Sequence[Scene]
+    disks: Disks
+
+
+async def ask(programs: Path, plane: Plane, folder: Path, clusters: Sequence[Cluster]) -> Record:
     """Put all clusters to kube-scheduler, one after the other."""
     client = Client(config.load(plane.kubeconfig("admin")))
     scores = Scores()
     try:
-        await _make_what_all_need(client)
+        shown = await _make_what_all_need(client, clusters)
         async with kube_scheduler(programs, plane, folder, scores), Bench(client) as bench:
             asked = [await bench.play(cluster) for cluster in clusters]
     finally:
         await client.close()
-    return [
+    scenes = [
         Scene(nodes, running, [Question(pod, scores.answer(pod, *end)) for pod, end in ends])
         for nodes, running, ends in asked
     ]
+    return Record(scenes, shown)
 
 
 def configuration(client: Mapping[str, object]) -> Json:
@@ -243,7 +251,7 @@ class Bench:
             waiting.set_result(("", refused[0]))
 
 
-async def _make_what_all_need(client: Client) -> None:
+async def _make_what_all_need(client: Client, clusters: Sequence[Cluster]) -> Disks:
     """Made before kube-scheduler begins, so that it knows of all this from the start."""
     for namespace in (*NAMESPACES, ODD):
         await client.create(NAMESPACE_STORAGE, {"metadata": {"name": namespace}})
@@ -253,3 +261,5 @@ async def _make_what_all_need(client: Client) -> None:
         "/apis/node.k8s.io/v1/runtimeclasses",
         body=msgspec.json.encode(RUNTIME_CLASS),
     )
+    limits = {node: count for cluster in clusters for node, count in cluster.limits.items()}
+    return await disks.make(client, (*NAMESPACES, ODD), limits)

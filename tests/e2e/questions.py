@@ -5,10 +5,12 @@ and some more by chance, so that rules meet alone and together.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import cycle, islice
 from random import Random
 from typing import Any, Final
+
+from tests.e2e import disks
 
 Json = dict[str, Any]
 
@@ -20,7 +22,7 @@ SERVICE: Final[Json] = {
     "metadata": {"name": "web", "namespace": ODD},
     "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]},
 }
-ZONE: Final = "topology.kubernetes.io/zone"
+ZONE: Final = disks.ZONE
 HOSTNAME: Final = "kubernetes.io/hostname"
 GPU: Final = "example.com/gpu"
 HUGE: Final = "hugepages-2Mi"
@@ -138,6 +140,8 @@ class Cluster:
     nodes: Sequence[Json]
     running: Sequence[Running]
     asking: Sequence[Json]
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """How many volumes a node can attach; the others attach as many as asked."""
 
 
 def cluster(number: int, *, nodes: int, running: int, asking: int) -> Cluster:
@@ -153,6 +157,7 @@ def cluster(number: int, *, nodes: int, running: int, asking: int) -> Cluster:
             _asking(dice, f"q{number}-{index}", wish, names)
             for index, wish in enumerate(islice(cycle(turn), asking))
         ],
+        limits={name: dice.choice((1, 1, 2)) for name in names if dice.random() < 0.6},
     )
 
 
@@ -176,6 +181,7 @@ def oddities() -> Cluster:
         asking=[
             _plain("of-a-service", {"app": "web"}),
             _plain("unreadable-preference", {}, affinity=affinity),
+            _plain("waits-for-its-pod", {}, volumes=[_mounting("waiting")]),
         ],
     )
 
@@ -236,6 +242,9 @@ TAINTS: Final = (
 RESTARTING: Final = "RestartAllContainersOnContainerExits"
 
 
+RARE: Final = "-rare"
+
+
 def with_a_rare_need(pod: Json) -> Json:
     """The same pod, to run only where kubelets declare what few of them do.
 
@@ -245,7 +254,7 @@ def with_a_rare_need(pod: Json) -> Json:
     rule = {"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [42]}}
     needy = {**first, "restartPolicy": "Never", "restartPolicyRules": [rule]}
     return {
-        "metadata": {**pod["metadata"], "name": f"{pod['metadata']['name']}-rare"},
+        "metadata": {**pod["metadata"], "name": pod["metadata"]["name"] + RARE},
         "spec": {**pod["spec"], "containers": [needy, *others]},
     }
 
@@ -570,7 +579,25 @@ def _brings_images(dice: Random, spec: Json, _: Sequence[str]) -> None:
         )
     if dice.random() < 0.3:
         image = {"reference": dice.choice(list(IMAGES)), "pullPolicy": "IfNotPresent"}
-        spec["volumes"] = [{"name": "data", "image": image}]
+        spec.setdefault("volumes", []).append({"name": "image", "image": image})
+
+
+def _mounts_claims(dice: Random, spec: Json, _: Sequence[str]) -> None:
+    claims = dice.sample(disks.BOUND, dice.choice((1, 1, 2, 3)))
+    if dice.random() < 0.15:
+        claims[0] = dice.choice((*disks.UNBOUND, "nowhere"))
+    spec.setdefault("volumes", []).extend(_mounting(claim) for claim in claims)
+
+
+def _holds_claims(dice: Random, spec: Json, _: Sequence[str]) -> None:
+    """Now and then one that is for a single pod."""
+    several = tuple(claim for claim in disks.BOUND if claim != disks.SOLE)
+    claims = [disks.SOLE] if dice.random() < 0.1 else dice.sample(several, dice.choice((1, 2)))
+    spec.setdefault("volumes", []).extend(_mounting(claim) for claim in claims)
+
+
+def _mounting(claim: str) -> Json:
+    return {"name": claim, "persistentVolumeClaim": {"claimName": claim}}
 
 
 Wish = Callable[[Random, Json, Sequence[str]], None]
@@ -593,6 +620,7 @@ WISHES: Final[tuple[Wish, ...]] = (
     _must_be_alone,
     _has_likes_and_dislikes,
     _brings_images,
+    _mounts_claims,
     _asks_as_a_whole,
 )
 HEEDED: Final[tuple[Wish, ...]] = (
@@ -604,6 +632,7 @@ HEEDED: Final[tuple[Wish, ...]] = (
     _must_be_near,
     _must_be_alone,
     _has_likes_and_dislikes,
+    _holds_claims,
     _asks_as_a_whole,
 )
 """What others have to heed in a pod that runs."""
