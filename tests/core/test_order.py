@@ -45,6 +45,16 @@ def test_the_order_of_arrival_decides_nothing(
     assert plans[0] == plans[1]
 
 
+def test_equal_nodes_are_told_apart_by_their_names_alone() -> None:
+    names = [f"n{i}" for i in range(12)]
+
+    def planned(arrived: list[str]) -> str:
+        here = cluster(*(node(name) for name in arrived))
+        return str(plan(trial(here), gang(here, (5, sized()))))
+
+    assert planned(names) == planned(names[::-1]) == planned(sorted(names, key=lambda n: n[::-1]))
+
+
 def test_the_hash_seed_decides_nothing() -> None:
     answers = {_planned(hash_seed) for hash_seed in ("0", "1")}
 
