@@ -14,7 +14,7 @@ from itertools import chain, islice, permutations
 
 import numpy as np
 
-from tutti.core.bounds import is_impossible
+from tutti.core.bounds import is_impossible, room_for
 from tutti.core.columns import Mask, Rows
 from tutti.core.company import Arrangements, domains_to_try, heed_others
 from tutti.core.filters.room import could_ever_have_room
@@ -81,6 +81,8 @@ def find_quorum(
         return Quorum([], 0)
     if steps is None:
         steps = trial.profile.search_steps
+    if are_alike(batches) and (room := room_for(trial, batches[0])) < missing:
+        return Quorum(None, room, proved=True)
     start = trial.checkpoint()
     most = 0
     tight = (Way(batches, packing=True),) if packing else ()
@@ -149,6 +151,18 @@ def fill(trial: Trial, way: Way, count: int) -> list[Share]:
     return shares
 
 
+def are_alike(batches: Sequence[Batch]) -> bool:
+    """Whether it is one class that heeds nobody: then room is all that counts, in any order."""
+    return len(batches) == 1 and not heed_others(batches)
+
+
+def take_all_room(trial: Trial, batch: Batch) -> None:
+    """As if more pods of the class were placed than there is room for."""
+    room = trial.ranking(batch.cls).room()
+    nodes = np.flatnonzero(room)
+    trial.take(batch.cls, nodes, room[nodes])
+
+
 def remainders(batches: Sequence[Batch], shares: Sequence[Share]) -> list[Batch]:
     """What of each batch has no node yet."""
     placed = Counter[int]()
@@ -200,8 +214,11 @@ def ease(trial: Trial, cls: PodClass) -> tuple[float, int]:
 def refusal_of(trial: Trial, leaf: Leaf, batches: Sequence[Batch], found: Quorum) -> Refusal:
     """The quorum has no place. The tally is of the first class that fell short."""
     start = trial.checkpoint()
-    shares = fill(trial, Way(batches), leaf.missing)
-    short = remainders(batches, shares)[0]
+    if are_alike(batches) and found.proved:
+        short = batches[0]
+        take_all_room(trial, short)
+    else:
+        short = remainders(batches, fill(trial, Way(batches), leaf.missing))[0]
     why = tally(trial.snapshot, trial.used, trial.profile, short.cls)
     trial.rollback(start)
     lone = leaf.missing == leaf.pending == 1
