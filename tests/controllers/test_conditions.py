@@ -90,6 +90,7 @@ async def test_a_nomination_goes_with_it(
 async def test_the_time_of_a_condition_moves_only_when_its_status_does(
     papers: Papers, seen: tuple[Condition, ...], moves: bool
 ) -> None:
+    """Behaviours 49 and 50 of kube-scheduler."""
     async with writing(papers, fine, seen) as (conditions, peer):
         conditions.set_on_pod(SetPodCondition(POD, condition("PodScheduled", "False", "new")))
     [patch] = bodies(peer)

@@ -8,7 +8,14 @@ import pytest
 
 from tests.engine.stage import Stage, basic, gang, node, pod
 from tutti.api.core_v1 import ContainerPort, PodResourceClaim
-from tutti.engine.messages import Bind, JobSeen, Note, SetPodCondition, WriteIntent
+from tutti.engine.messages import (
+    Bind,
+    JobSeen,
+    Note,
+    SetGroupCondition,
+    SetPodCondition,
+    WriteIntent,
+)
 from tutti.engine.words import _cut
 
 
@@ -351,6 +358,26 @@ def test_mixed_scheduler_names_are_refused_once_and_looked_at_again_on_a_change(
     assert stage.bound() == 2
 
 
+def test_a_refusal_of_another_kind_changes_the_words_and_not_the_status(stage):
+    """50: `lastTransitionTime` moves only with the status, see tests/controllers/test_conditions."""
+    stage.add(node("n0", "1"), gang("g", 2), *members("g", 2))
+    stage.play(3)
+    stage.add(pod("odd", "g", scheduler="other"))
+    stage.play(3)
+    stage.remove("odd")
+    stage.play(3)
+    said = [
+        (action.condition.status, action.condition.reason)
+        for action in stage.logged(SetGroupCondition)
+        if action.condition.type == "PodGroupInitiallyScheduled"
+    ]
+    assert said == [
+        ("False", "Unschedulable"),
+        ("False", "SchedulerError"),
+        ("False", "Unschedulable"),
+    ]
+
+
 def test_members_of_another_priority_are_refused(stage):
     """52."""
     stage.add(node("n0"), gang("g", 2, priority=2), *members("g", 2, priority=1))
@@ -491,6 +518,52 @@ def test_a_pod_that_asks_for_what_is_not_supported_is_told_so_once(stage):
     assert stage.said("odd").startswith("Unschedulable: ")
     assert "resourceClaims" in stage.said("odd")
     assert len(stage.logged(Note)) == 1
+
+
+def test_a_member_that_cannot_be_tried_has_words_of_its_own_and_the_others_speak_of_the_group(
+    stage,
+):
+    """57."""
+    odd = pod("odd", "g")
+    claims = (PodResourceClaim(name="gpu"),)
+    odd = msgspec.structs.replace(
+        odd, spec=msgspec.structs.replace(odd.spec, resource_claims=claims)
+    )
+    stage.add(node("n0"), gang("g", 3), *members("g", 2), odd)
+    stage.play(3)
+    assert stage.bound() == 0
+    assert "resourceClaims" in stage.said("odd")
+    assert stage.said("g-0") == (
+        "NotReadyForScheduling: needs 3 members, 3 are here: 1 ask for what is not supported yet"
+    )
+
+
+def test_the_bindings_of_a_gang_go_out_together_and_wait_for_nobody(stage):
+    """67: there is no waiting on the way to a node, the room is held from the plan on."""
+    stage.writes_intents = False
+    stage.add(node("n0", "3"), gang("g", 3), *members("g", 3))
+    [intent] = stage.turn()
+    stage.add(pod("eager", priority=9))
+    stage.play(400)
+    assert stage.logged(Bind) == []
+    stage.writes_intents = True
+    stage._carry_out(intent)
+    sent = [action.pod.name for action in stage.turn() if isinstance(action, Bind)]
+    assert sorted(sent) == ["g-0", "g-1", "g-2"]
+
+
+def test_a_member_that_is_deleted_in_flight_leaves_its_room_to_others(stage):
+    """68."""
+    stage.writes_intents = False
+    stage.add(node("n0", "2"), gang("g", 2), *members("g", 2))
+    [intent] = stage.turn()
+    stage.add(gang("next", 2), *members("next", 2))
+    stage.play(3)
+    stage.remove("g-1")
+    stage.writes_intents = True
+    stage._carry_out(intent)
+    stage.play(3)
+    assert (stage.bound("g"), stage.bound("next")) == (0, 2)
 
 
 def test_nothing_is_decided_without_the_lease():

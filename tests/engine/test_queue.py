@@ -82,6 +82,38 @@ def test_a_large_gang_that_was_refused_is_bound_as_soon_as_it_fits(stage):
     assert stage.bound() == 100
 
 
+def test_what_was_waited_for_lets_a_gang_go_at_once_however_often_it_was_refused(stage):
+    """30."""
+    stage.add(node("n0", "1"), gang("g", 3), *members("g", 3, cpu="2"))
+    for i in range(4):
+        stage.play(3)
+        stage.add(node(f"small-{i}", "3"))
+        stage.remove(f"small-{i}")
+    stage.remove("g-0")
+    stage.play(1)
+    assert stage.satisfied("g") == "WaitingForMembers"
+    stage.add(node("n1", "6"))
+    stage.play(1)
+    stage.add(pod("late", "g", cpu="2"))
+    stage.play(0.0)
+    assert stage.bound() == 3
+
+
+@pytest.mark.parametrize("priority", [0, 9], ids=["of equal priority", "of higher priority"])
+def test_a_nomination_holds_no_room_so_its_end_wakes_nobody(stage, priority):
+    """39, as long as nobody is evicted."""
+    stage.add(node("n0", "2"), gang("g", 3), *members("g", 3))
+    theirs = pod("theirs", scheduler="other", priority=priority)
+    stage.add(theirs)
+    stage.change("theirs", nominated_node_name="n0")
+    stage.play(3)
+    stage.change("theirs", nominated_node_name="")
+    stage.play(3)
+    stage.remove("theirs")
+    stage.play(60)
+    assert stage.engine.queue.entries["PodGroup/default/g"].refusals == 1
+
+
 def test_a_node_that_can_take_no_member_wakes_nobody(stage):
     """29, 32."""
     stage.add(node("n0", "2"), gang("g", 3), *members("g", 3, cpu="2"))

@@ -288,6 +288,34 @@ def test_a_tree_that_a_dead_scheduler_left_half_is_completed(stage):
     assert stage.initially("top") == "True/Scheduled"
 
 
+def test_a_tree_that_changes_its_shape_in_flight_is_decided_by_the_new_one_and_says_so(stage):
+    """54, but for the silence: nothing is bound by a plan for the tree that was."""
+    stage.writes_intents = False
+    stage.add(node("n0", "3"), composite("top", 1), gang("a", 2, parent="top"), *members("a", 2))
+    [intent] = stage.turn()
+    stage.add(composite("top", 2), gang("b", 2, parent="top"), *members("b", 2))
+    stage.writes_intents = True
+    stage._carry_out(intent)
+    stage.play(3)
+    assert stage.bound() == 0
+    assert [stage.initially(name) for name in ("top", "a", "b")] == ["False/Unschedulable"] * 3
+    stage.add(node("n1", "1"))
+    stage.play(1)
+    assert stage.bound() == 4
+
+
+def test_the_bindings_of_a_tree_go_out_together(stage):
+    """88: its plan is committed as one, nobody waits on the way to a node."""
+    stage.writes_intents = False
+    stage.add(node("n0"))
+    two_children(stage)
+    [intent] = stage.turn()
+    stage.writes_intents = True
+    stage._carry_out(intent)
+    sent = [action.pod.name for action in stage.turn() if isinstance(action, Bind)]
+    assert sorted(sent) == ["a-0", "a-1", "b-0", "b-1"]
+
+
 # --- layouts that can't be -------------------------------------------------------------------
 
 
@@ -358,6 +386,22 @@ def test_members_of_another_priority_than_the_root(stage):
     stage.play(5)
     assert "got 10 and 100" in invalid(stage, "top", "g")
     assert stage.said("g-0").startswith("SchedulerError: ")
+
+
+def test_a_child_that_cannot_be_scheduled_at_all_holds_its_whole_tree(stage):
+    """89."""
+    stage.add(node("n0", "20"), composite("top", 1))
+    stage.add(gang("a", 2, parent="top"), gang("b", 2, parent="top"), *members("a", 2))
+    stage.add(*members("b", 2), pod("odd", "b", scheduler="other"))
+    stage.play(3)
+    assert invalid(stage, "top", "a", "b") == (
+        'PodGroup "b": all pods in a single pod group should have the same .spec.schedulerName '
+        'set, got: "other" and "tutti"'
+    )
+    assert stage.said("a-0").startswith('SchedulerError: PodGroup "b": ')
+    stage.remove("odd")
+    stage.play(1)
+    assert stage.bound() == 4
 
 
 def a_workload(*, gangs: bool = True) -> Workload:

@@ -12,6 +12,7 @@ from tutti.core.plan import Binding
 from tutti.engine.assume import Assumptions
 from tutti.engine.commit import Commit, Stage, halves, is_whole, top_of, would_stand
 from tutti.engine.forest import Forest
+from tutti.engine.groups import Group
 from tutti.engine.intake import Intake
 from tutti.engine.members import ASSUMED, BOUND, LEAVING, UNBOUND, Member
 from tutti.engine.messages import Action, Bind, Note, PodRef, ReadPod, UndoBind, Unit
@@ -106,7 +107,7 @@ class Flights:
                 if not has_node(node):
                     self._back_out(commit, uid)
             top = self._forest.groups.get(commit.top or "")
-            if top is None or not would_stand(top):
+            if top is None or _is_outgrown(top) or not would_stand(top):
                 self._cancel(commit)
             else:
                 del self._intended[commit.id]
@@ -394,6 +395,11 @@ class Flights:
                 if not asked:
                     commit.undoing[uid] = True
                     self.outbox.append(UndoBind(self._forest.members[uid].ref, commit.id))
+
+
+def _is_outgrown(top: Group) -> bool:
+    """Whether a gang above it has come to need it since: then that one's quorum is the unit."""
+    return (top_of(top) or top) is not top
 
 
 def _bytes_of(unit: Unit) -> int:

@@ -67,7 +67,10 @@ def fault_of(root: Group) -> str | None:
     """What is wrong with the tree, in its layout or in its members."""
     if root.fault is not None or not root.tally.mixed:
         return root.fault
-    return next((mixed for leaf in root.leaves() if (mixed := mixture(leaf)) is not None), None)
+    for leaf in root.leaves():
+        if (mixed := mixture(leaf)) is not None:
+            return mixed if leaf is root else f"{named(leaf)}: {mixed}"
+    return None
 
 
 def own_refusal(group: Group, root: Group, refusal: Refusal | None) -> Refusal | None:
