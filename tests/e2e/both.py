@@ -26,6 +26,7 @@ _OPAQUE = {"uid": "UID", "resourceVersion": "VERSION", "continue": "TOKEN"}
 _PASSING = (
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
     (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID"),
+    (r"\A\d+s\Z", "AGE"),  # a cell of a table: one of the two may be the slower
     (r"(?<=precondition \()\d+(?=\))|(?<=record \()\d+(?=\))|(?<=current: )\d+", "VERSION"),
     # A patch that makes no sense is quoted whole, in an order of fields of its own.
     (r'(?<=patch: Invalid value: ")\{.*\}(?=":)|(?<=\AInvalid value: ")\{.*\}(?=":)', "PATCHED"),
