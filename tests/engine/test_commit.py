@@ -270,6 +270,23 @@ def test_what_lands_after_the_restart_belongs_to_its_commit(stage):
     assert stage.units == ()
 
 
+def test_what_lands_while_its_commit_is_being_undone_is_undone_too(stage):
+    stage.add(node("n0", "8"))
+    half_bound(stage, bound=1, of=3)
+    [bound] = stage.places("g")
+    late = next(name for name in ("g-0", "g-1", "g-2") if name != bound)
+    mark = stage.pod(bound).metadata.annotations
+    stage.nodes["n0"] = node("n0", "1")
+    stage.deleting = False
+    stage.restart()
+    stage.play(10)
+    stage.change(late, node_name="n0", annotations=mark)
+    stage.deleting = True
+    stage.play(10)
+    assert stage.bound() == 0
+    assert stage.units == ()
+
+
 def test_who_has_lost_the_lease_binds_nothing(stage):
     stage.writes_intents = False
     stage.add(node("n0"), gang("g", 2), *members("g", 2), pod("p"))

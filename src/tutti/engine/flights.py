@@ -370,13 +370,7 @@ class Flights:
         commit.stage = Stage.UNDOING
         commit.retry_at = now
         top = self._forest.groups.get(commit.top or "")
-        if top is None:
-            half = dict.fromkeys(commit.bound)
-        else:
-            half = {
-                uid: None for leaf in halves(top) for uid in leaf.members if uid in commit.bound
-            }
-        commit.undoing = {uid: False for uid in half if uid in self._forest.members}
+        commit.undoing = self._to_undo(commit)
         self._failed_roots[commit.root] = None
         if top is not None and top.subject is not None and commit.undoing:
             why = "; ".join(commit.failures[:3]) or "members or places were lost"
@@ -387,7 +381,18 @@ class Flights:
             self.outbox.append(Note(top.subject, "Warning", "GangUndone", "Binding", message))
         self._press(commit, now)
 
+    def _to_undo(self, commit: Commit) -> dict[str, bool]:
+        top = self._forest.groups.get(commit.top or "")
+        half = None if top is None else {uid for leaf in halves(top) for uid in leaf.members}
+        return {
+            uid: False
+            for uid in commit.bound
+            if uid in self._forest.members and (half is None or uid in half)
+        }
+
     def _press(self, commit: Commit, now: float) -> None:
+        if not commit.undoing:
+            commit.undoing = self._to_undo(commit)  # what landed meanwhile
         if not commit.undoing:
             self._close(commit)
         elif now >= commit.retry_at:
