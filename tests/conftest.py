@@ -16,6 +16,7 @@ settings.register_profile(
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "dev")
 
 
+@pytest.hookimpl(trylast=True)  # Hypothesis marks its tests in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Properties may take longer than other tests: CI tries ten times as many examples."""
     for item in items:
