@@ -19,7 +19,7 @@ from tutti.core.columns import Mask, Rows
 from tutti.core.company import Arrangements, domains_to_try, heed_others
 from tutti.core.filters.room import could_ever_have_room
 from tutti.core.groups import Batch, Leaf
-from tutti.core.place import place
+from tutti.core.place import FEW, place
 from tutti.core.plan import Binding, Placed, Plan, Refusal, Status
 from tutti.core.pods import PodClass
 from tutti.core.ranking import allowed
@@ -81,7 +81,8 @@ def find_quorum(
         return Quorum([], 0)
     if steps is None:
         steps = trial.profile.search_steps
-    if are_alike(batches) and (room := room_for(trial, batches[0])) < missing:
+    # A few members are placed sooner than the room of all nodes is added up.
+    if missing > FEW and are_alike(batches) and (room := room_for(trial, batches[0])) < missing:
         return Quorum(None, room, proved=True)
     start = trial.checkpoint()
     most = 0
