@@ -228,6 +228,22 @@ async def test_a_candidate_that_is_stopped_while_it_takes_the_lease_lets_go_of_i
             assert kept.spec["holderIdentity"] == ""
 
 
+async def test_a_holder_that_is_stopped_while_it_writes_lets_go_of_the_lease(
+    papers: Papers,
+) -> None:
+    async with board(papers) as (kept, peer), candidate(peer, "me") as elector:
+        await elector.acquire()
+        kept.failures.append("slow")
+        writing = asyncio.create_task(elector.annotate("note", "the last one"))
+        await until(lambda: "note" in kept.annotations)
+        writing.cancel()
+        with suppress(asyncio.CancelledError):
+            await writing
+        await elector.release()
+        assert kept.spec["holderIdentity"] == ""
+        assert kept.annotations == {"note": "the last one"}
+
+
 async def test_what_is_sent_at_the_last_moment_is_over_before_another_may_begin(
     papers: Papers,
 ) -> None:

@@ -72,7 +72,7 @@ class Elector:
         self._version = ""
         self._uid = ""
         self._transitions = 0
-        self._unheard = False  # whether we asked to have it, and the answer hasn't come
+        self._unheard = False  # whether we wrote it last without hearing the answer
         self._waits_for = ""
         self._complained = False
 
@@ -156,11 +156,9 @@ class Elector:
                 log.warning("the Lease runs out by itself", extra={"why": str(error)})
 
     async def _version_to_let_go(self) -> str | None:
-        """None: it isn't ours. Who is stopped while it takes the Lease may have got it."""
-        if self.held:
-            return self._version
+        """None: it isn't ours. Who is stopped in the middle of a write may have done it."""
         if not self._unheard:
-            return None
+            return self._version if self.held else None
         try:
             lease = await self._read()
         except (ApiError, Unanswered):
@@ -208,7 +206,6 @@ class Elector:
             "spec": self._spec(transitions=(lease.spec.lease_transitions or 0) + 1, fresh=True),
         }
         sent = self._clock()
-        self._unheard = True
         taken = await self._patch(patch, self.request_limit)
         return self._holds(taken, sent)
 
@@ -271,6 +268,7 @@ class Elector:
         return lease
 
     async def _patch(self, patch: object, within: float) -> Lease:
+        self._unheard = True
         body = await self._client.patch(
             LEASES, self._namespace, self._name, patch, kind="merge", within=within
         )
