@@ -84,14 +84,6 @@ def requests_of_the_whole_pod(case: Case) -> Case:
     return _asking(case, lambda pod: revised(pod, spec=revised(pod.spec, resources=None)))
 
 
-def fewest_domains(case: Case) -> Case:
-    return _asking(case, lambda pod: _with_spread(pod, min_domains=None))
-
-
-def affinity_policies(case: Case) -> Case:
-    return _asking(case, lambda pod: _with_spread(pod, node_affinity_policy=None))
-
-
 def taints_policies(case: Case) -> Case:
     return _asking(case, lambda pod: _with_spread(pod, node_taints_policy=None))
 
@@ -147,8 +139,6 @@ OVERSIGHTS: Final[Sequence[Oversight]] = (
     init_containers,
     overhead,
     requests_of_the_whole_pod,
-    fewest_domains,
-    affinity_policies,
     taints_policies,
     namespaces_of_terms,
     selectors_of_namespaces,

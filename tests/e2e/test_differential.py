@@ -51,7 +51,9 @@ def cases(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Case
             clusters = [
                 questions.oddities(),
                 *(
-                    questions.cluster(number, nodes=12, running=20, asking=19)
+                    questions.cluster(
+                        number, nodes=12, running=20, asking=len(questions.WISHES) + 1
+                    )
                     for number in range(CLUSTERS)
                 ),
             ]
@@ -64,6 +66,12 @@ def cases(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Case
         for scene in record.scenes
         for question in scene.questions
     ]
+
+
+@pytest.fixture(scope="module")
+def agreeing(cases: list[Case]) -> list[Case]:
+    """Without those whose answers differ anyhow, for they would notice every mistake."""
+    return [case for case in cases if case.name.removesuffix(RARE) not in KNOWN]
 
 
 def test_there_is_enough_to_compare(cases: list[Case]) -> None:
@@ -84,12 +92,12 @@ def test_both_say_the_same(cases: list[Case]) -> None:
 
 
 @pytest.mark.parametrize("mutant", list(mutants()), ids=str)
-def test_no_rule_can_be_left_out_or_weighed_otherwise(cases: list[Case], mutant: Mutant) -> None:
-    assert any(map(mutant.is_noticed, cases))
+def test_no_rule_can_be_left_out_or_weighed_otherwise(agreeing: list[Case], mutant: Mutant) -> None:
+    assert any(map(mutant.is_noticed, agreeing))
 
 
 @pytest.mark.parametrize("oversight", OVERSIGHTS, ids=lambda oversight: oversight.__name__)
 def test_nothing_that_bears_on_who_fits_where_can_be_overlooked(
-    cases: list[Case], oversight: Oversight
+    agreeing: list[Case], oversight: Oversight
 ) -> None:
-    assert any(any(differences_in_nodes(oversight(case), case.profile)) for case in cases)
+    assert any(any(differences_in_nodes(oversight(case), case.profile)) for case in agreeing)
