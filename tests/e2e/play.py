@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from tests.e2e.scenario import (
+    LINGERS,
     Composite,
     Deletion,
     Expectation,
@@ -137,6 +138,7 @@ class Stage:
             "waiting": sum(not member.spec.node_name for member in members),
             "running": sum(member.status.phase == "Running" for member in members),
             "node": members[0].spec.node_name if members else None,
+            "phase": members[0].status.phase if members else None,
             "scheduled": own is not None and own.status == "True",
             "reason": own and own.reason,
             "satisfied": SATISFIED in conditions and conditions[SATISFIED].reason,
@@ -160,6 +162,9 @@ class Stage:
 
     async def clear(self) -> None:
         await self._delete(Deletion(jobs=tuple(name for _, name in self._jobs.known)))
+        for (_, name), pod in list(self._pods.known.items()):
+            if LINGERS in pod.metadata.finalizers:
+                await self._patch(registry.PODS, name, {"metadata": {"finalizers": []}})
         await self._delete(
             Deletion(
                 pods=tuple(name for _, name in self._pods.known),

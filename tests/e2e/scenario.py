@@ -30,6 +30,9 @@ class PodSet(Words, frozen=True, kw_only=True):
     node_selector: dict[str, str] = {}
     tolerations: tuple[dict[str, str], ...] = ()
     gates: tuple[str, ...] = ()
+    runs_for: float | None = None
+    exit_code: int = 0
+    lingers: bool = False
     spec: dict[str, Any] = {}
 
     @property
@@ -60,13 +63,28 @@ class PodSet(Words, frozen=True, kw_only=True):
             spec["tolerations"] = list(self.tolerations)
         if self.gates:
             spec["schedulingGates"] = [{"name": name} for name in self.gates]
+        metadata: Manifest = {"annotations": _course(self.runs_for, self.exit_code)}
+        if self.lingers:
+            metadata["finalizers"] = [LINGERS]
         for name in self.names:
             yield {
                 "apiVersion": "v1",
                 "kind": "Pod",
-                "metadata": {"name": name},
+                "metadata": metadata | {"name": name},
                 "spec": spec | self.spec,
             }
+
+
+LINGERS = "example.com/lingers"
+"""The finalizer of pods that stay, on their way out, until the scenario is over."""
+
+
+def _course(runs_for: float | None, exit_code: int) -> dict[str, str]:
+    """How the pretend kubelet lets a pod run: for how long, and what it ends with."""
+    course = {"tutti.dev/exit-code": str(exit_code)}
+    if runs_for is not None:
+        course["tutti.dev/runs-for"] = str(runs_for)
+    return course
 
 
 class Group(Words, frozen=True, kw_only=True):
@@ -75,6 +93,7 @@ class Group(Words, frozen=True, kw_only=True):
     name: str
     min_count: int | None = None
     parent: str | None = None
+    workload: str | None = None
     priority: str | None = None
 
     def manifest(self) -> Manifest:
@@ -86,7 +105,7 @@ class Group(Words, frozen=True, kw_only=True):
             "apiVersion": SCHEDULING,
             "kind": "PodGroup",
             "metadata": {"name": self.name},
-            "spec": spec | _place_in_a_tree(self.parent) | _priority(self.priority),
+            "spec": spec | _place_in_a_tree(self.parent, self.workload) | _priority(self.priority),
         }
 
 
@@ -96,28 +115,30 @@ class Composite(Words, frozen=True, kw_only=True):
     name: str
     min_group_count: int | None = None
     parent: str | None = None
+    workload: str | None = None
     priority: str | None = None
 
     def manifest(self) -> Manifest:
         gang = {"gang": {"minGroupCount": self.min_group_count}}
         policy = {"basic": {}} if self.min_group_count is None else gang
-        spec = {"schedulingPolicy": policy, "workloadRef": WORKLOAD}
+        spec = {"schedulingPolicy": policy, "workloadRef": _made_from(self.workload)}
         return {
             "apiVersion": COMPOSITES,
             "kind": "CompositePodGroup",
             "metadata": {"name": self.name},
-            "spec": spec | _place_in_a_tree(self.parent) | _priority(self.priority),
+            "spec": spec | _place_in_a_tree(self.parent, self.workload) | _priority(self.priority),
         }
 
 
-WORKLOAD = {"workloadName": "nobody", "templateName": "none"}
-"""The API wants one wherever groups hang together; it need not be there."""
+def _made_from(workload: str | None) -> Manifest:
+    """The API wants a Workload wherever groups hang together; it need not be there."""
+    return {"workloadName": workload or "nobody", "templateName": "none"}
 
 
-def _place_in_a_tree(parent: str | None) -> Manifest:
+def _place_in_a_tree(parent: str | None, workload: str | None) -> Manifest:
     if parent is None:
         return {}
-    return {"parentCompositePodGroupName": parent, "workloadRef": WORKLOAD}
+    return {"parentCompositePodGroupName": parent, "workloadRef": _made_from(workload)}
 
 
 def _priority(name: str | None) -> Manifest:
@@ -132,15 +153,14 @@ class Gang(PodSet, frozen=True, kw_only=True):
     pods: int
 
     def parts(self) -> tuple[Group, PodSet]:
-        shared = ("name", "requests", "priority", "node_selector", "tolerations", "gates", "spec")
-        members = {field: getattr(self, field) for field in shared}
+        members = {field: getattr(self, field) for field in PodSet.__struct_fields__}
         group = Group(
             name=self.name,
             min_count=self.min_count,
             parent=self.parent,
             priority=self.priority,
         )
-        return group, PodSet(**members, count=self.pods, group=self.name)
+        return group, PodSet(**members | {"count": self.pods, "group": self.name})
 
 
 class JobSet(Words, frozen=True, kw_only=True):
@@ -160,11 +180,8 @@ class JobSet(Words, frozen=True, kw_only=True):
             "image": "example.com/sample:1",
             "resources": {"requests": self.requests},
         }
-        annotations = {"tutti.dev/exit-code": str(self.exit_code)}
-        if self.runs_for is not None:
-            annotations["tutti.dev/runs-for"] = str(self.runs_for)
         template = {
-            "metadata": {"annotations": annotations},
+            "metadata": {"annotations": _course(self.runs_for, self.exit_code)},
             "spec": {
                 "schedulerName": scheduler,
                 "restartPolicy": "Never",
@@ -193,6 +210,7 @@ class Expectation(Words, frozen=True, kw_only=True):
     waiting: int | None = None
     running: int | None = None
     node: str | None = None
+    phase: str | None = None
     scheduled: bool | None = None
     reason: str | None = None
     says: str | None = None

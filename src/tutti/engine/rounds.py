@@ -28,8 +28,9 @@ WORK_PER_ROOT = 10
 """What a root costs of a turn's budget beside its members."""
 UNIT_BYTES = 256
 """What a unit of a root that is about to be tried may take on the Lease."""
-WIDEST = 6
-"""How often the search for a root that was refused without a proof doubles its budget."""
+WIDEST = 3
+"""How often the search for a root that was refused without a proof doubles its budget: no further,
+for a search is made in one turn, and meanwhile nobody else is heard."""
 
 
 class Rounds:
@@ -178,7 +179,7 @@ class Rounds:
             self._take_up_again(now)
         while work > 0 and (entry := self._queue.next(now)) is not None:
             root = self._forest.groups[entry.key]
-            work -= WORK_PER_ROOT + _size(root)
+            work -= WORK_PER_ROOT + _size(root) * _effort(entry)
             if root.kind != "Pod":
                 if room < 0:
                     self._queue.wait(entry, now)
@@ -198,8 +199,7 @@ class Rounds:
         shape = shape_of(root)
         profile = self._profile_of(root)
         known = self._refused_shapes.get((profile.name, shape))
-        effort = 2 ** min(entry.refusals, WIDEST)
-        answer = known or plan(self._the_trial(), value_of(root), profile, effort=effort)
+        answer = known or plan(self._the_trial(), value_of(root), profile, effort=_effort(entry))
         match answer:
             case Refusal():
                 self._refused_shapes[profile.name, shape] = answer
@@ -247,6 +247,11 @@ def _can_be_tried(root: Group) -> bool:
     tally = root.tally
     sound = root.fault is None and root.unserved is None and not tally.mixed
     return sound and bool(tally.workable)
+
+
+def _effort(entry: Entry) -> int:
+    """How many times as wide as at first the search for it may be by now."""
+    return 2 ** min(entry.refusals, WIDEST)
 
 
 def _rank(root: Group) -> Rank:
