@@ -267,6 +267,24 @@ def test_turns_are_bounded_by_work_and_go_on(stage):
     assert stage.bound() == 40
 
 
+def test_a_widened_search_takes_more_of_a_turn():
+    """9.18."""
+    settings = Settings(profile=replace(Settings().profile, search_steps=1), work_per_turn=45)
+    stage = Stage(settings=settings)
+    stage.add(node("n0", "15"), node("n1", "10"))
+    for name, cpus in (("a", (7, 2, 6, 5, 5)), ("b", (7, 2, 6, 5, 5, 30))):
+        stage.add(gang(name, 5))
+        stage.add(*(pod(f"{name}-{i}", name, cpu=str(cpu)) for i, cpu in enumerate(cpus)))
+    entries = stage.engine.queue.entries
+    stage.turn()
+    assert [entry.refusals for entry in entries.values()] == [1, 1]
+    stage.play(7.9)
+    assert [entry.refusals for entry in entries.values()] == [4, 4]
+    stage.now = 30.0
+    stage.turn()
+    assert [entry.refusals for entry in entries.values()] == [5, 4]
+
+
 def test_seeing_the_same_again_changes_nothing(stage):
     """37, 38."""
     stage.add(node("n0", "2"), gang("g", 3), *members("g", 3))
