@@ -62,6 +62,7 @@ def test_the_condition_turns_true_only_when_the_quorum_is_bound(stage):
 
 
 def test_a_gang_that_cannot_be_completed_is_undone_and_nothing_else_is(stage):
+    """9.13."""
     stage.answer = refuse("g-1", times=999)
     stage.add(node("n0", "8"), gang("g", 4), *members("g", 3), pod("foreign", "g", on="n0"))
     stage.play(12)
