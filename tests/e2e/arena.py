@@ -87,6 +87,8 @@ class Arena:
         """Pods that were there once, by uid, as they were last."""
         self.units = ""
         """What stands on the Lease."""
+        self.units_at = 0
+        """The resource version at which that was read."""
         self.nodes = [f"{namespace}-{number}" for number in range(20)]
         self._kubeconfigs = kubeconfigs
         self._folder = folder
@@ -226,6 +228,10 @@ class Arena:
                 self._changed.clear()
                 await self._changed.wait()
 
+    def has_committed(self) -> bool:
+        """Whether no unit stands on the Lease any more, since the last pod was bound."""
+        return self.units in ("", "[]") and self.units_at > max(self.bound_at.values(), default=0)
+
     async def wipe(self) -> None:
         await self.client.raw(
             "DELETE",
@@ -276,6 +282,7 @@ class Arena:
     def _saw_lease(self, change: Seen[Lease] | Gone[Lease] | Relisted) -> None:
         if isinstance(change, Seen):
             self.units = change.object.metadata.annotations.get(UNITS, "")
+            self.units_at = int(change.object.metadata.resource_version)
             holder = change.object.spec.holder_identity or ""
             if holder != self.holder:
                 self.terms.append((int(change.object.metadata.resource_version), holder))
@@ -290,28 +297,30 @@ async def entered(plane: Plane, namespace: str, folder: Path) -> AsyncIterator[A
     client = Client(config.load(plane.kubeconfig("admin")), connections=64)
     port = urlsplit(plane.url).port
     assert port is not None
-    async with between(port) as (wire, entrance):
-        on_the_wire = folder / "on-the-wire.kubeconfig"
-        plane.credentials.write_kubeconfig(
-            on_the_wire, f"https://127.0.0.1:{entrance}", "scheduler"
-        )
-        ways = {False: plane.kubeconfig("scheduler"), True: on_the_wire}
-        arena = Arena(client, wire, namespace, ways, folder)
-        served = await client.discover()
-        async with asyncio.TaskGroup() as group:
-            watching = [group.create_task(watch) for watch in arena.watches(served)]
-            try:
-                for name in arena.nodes:
-                    await arena.make_node(name)
-                yield arena
-            except BaseException:
-                arena.tell()
-                raise
-            finally:
-                await arena.leave()
-                for task in watching:
-                    task.cancel()
-    await client.close()
+    try:
+        async with between(port) as (wire, entrance):
+            on_the_wire = folder / "on-the-wire.kubeconfig"
+            plane.credentials.write_kubeconfig(
+                on_the_wire, f"https://127.0.0.1:{entrance}", "scheduler"
+            )
+            ways = {False: plane.kubeconfig("scheduler"), True: on_the_wire}
+            arena = Arena(client, wire, namespace, ways, folder)
+            served = await client.discover()
+            async with asyncio.TaskGroup() as group:
+                watching = [group.create_task(watch) for watch in arena.watches(served)]
+                try:
+                    for name in arena.nodes:
+                        await arena.make_node(name)
+                    yield arena
+                except BaseException:
+                    arena.tell()
+                    raise
+                finally:
+                    await arena.leave()
+                    for task in watching:
+                        task.cancel()
+    finally:
+        await client.close()
 
 
 def gang_of(pod: Pod) -> str | None:

@@ -50,7 +50,7 @@ async def test_a_job_starts_when_there_is_room_for_all_of_it(
 async def test_the_replacement_of_a_failed_pod_joins(bare_plane: Plane, tmp_path: Path) -> None:
     async with room_for(SIZE, bare_plane, "replaced", tmp_path) as arena:
         await submit(arena, "train")
-        await arena.until(lambda: bound(arena, "train") == SIZE, PATIENCE)
+        await arena.until(lambda: bound(arena, "train") == SIZE and arena.has_committed(), PATIENCE)
         failed = arena.pods_of("train")[0].metadata
         await arena.client.patch(
             registry.PODS,
